@@ -4,6 +4,7 @@
 
 #include "replay/attempt/attempt.h"
 #include "replay/attempt/changes/hints.h"
+#include "replay/attempt/guard_log.h"
 #include "replay/attempt/merge.h"
 #include "replay/attempt/substitutes.h"
 #include "replay/ops/layers.h"
@@ -208,70 +209,6 @@ static bool load_attempt(struct replay_loader *l, uint32_t attempt, struct err *
            settle_records(l, load, err) && change_inputs(l, load, err);
 }
 
-/* The symbols that were found, the last made first: one of each name. */
-struct earlier_symbols {
-    vec_of(struct symbol)
-    list;
-};
-
-static bool is_taken(const struct earlier_symbols *found, struct str name)
-{
-    for (size_t i = 0; i < found->list.n; i++)
-        if (str_eq(found->list.v[i].name, name))
-            return true;
-    return false;
-}
-
-/* Passes symbols on in the order in which they were made. */
-static bool take_symbols(struct replay_loader *l, const struct earlier_symbols *found,
-                         struct attempt_load *load)
-{
-    size_t n = found->list.n;
-    struct symbol *symbols = arena_array(&l->arena, struct symbol, n + 1);
-    for (size_t i = 0; symbols && i < n; i++)
-        symbols[i] = found->list.v[n - 1 - i];
-    load->symbols = symbols;
-    load->n_symbols = (uint32_t)n;
-    return symbols != NULL;
-}
-
-/* Finds the symbols of a graph that a log has outside compiles: torch.export captured its program,
- * in a compile or not, and AOTAutograd traced it in the same ShapeEnv. So each is the last of its
- * name that was made before. */
-static bool find_earlier_symbols(struct replay_loader *l, struct attempt_load *load)
-{
-    const struct symbol_table *table = l->symbols;
-    const struct attempt_graph *graph = &load->graphs[0];
-    const struct record *records = l->trace->records;
-    struct earlier_symbols found = { { 0 } };
-    bool ok = true;
-    for (uint32_t s = table->n_symbols; ok && graph->graph && s-- > 0;) {
-        const struct symbol *symbol = &table->symbols[s];
-        bool earlier = symbol->record < graph->record &&
-                       records[symbol->record].recording == records[graph->record].recording;
-        if (earlier && graph_has_symbol(graph->graph, symbol->name) &&
-            !is_taken(&found, symbol->name))
-            ok = vec_push(&found.list, *symbol);
-    }
-    ok = ok && take_symbols(l, &found, load);
-    vec_release(&found.list);
-    return ok;
-}
-
-/* Returns the first record whose guards may be those of a graph outside compiles: what follows the
- * one before it in its recording. */
-static uint32_t first_guard_record(const struct replay_loader *l, uint32_t graph)
-{
-    const struct graph_ref *refs = l->graphs->refs;
-    uint32_t recording = l->trace->records[refs[graph].record].recording;
-    uint32_t ret = l->trace->recordings[recording].first_record;
-    for (uint32_t i = 0; i < l->graphs->n; i++)
-        if (refs[i].attempt == TRACE_NONE && refs[i].record >= ret &&
-            refs[i].record < refs[graph].record)
-            ret = refs[i].record;
-    return ret;
-}
-
 /* Loads a graph that belongs to no attempt: a program of a .pt2, which has its own symbols, or one
  * of a log. */
 static bool load_program(struct replay_loader *l, uint32_t i, struct err *err)
@@ -291,11 +228,15 @@ static bool load_program(struct replay_loader *l, uint32_t i, struct err *err)
                 load->symbols = &table->symbols[s];
             load->n_symbols = (uint32_t)(&table->symbols[s] - load->symbols) + 1;
         }
-    load->guards_from = first_guard_record(l, i);
+    load->guards_from = guard_log_first_outside(l->trace, l->graphs, i);
     if (!load_graph(l, load, i, true, err))
         return false;
     bool in_log = l->graphs->refs[i].is_event;
-    return !in_log || !load->n_graphs || find_earlier_symbols(l, load) || err_nomem(err);
+    if (!in_log || !load->n_graphs)
+        return true;
+    load->symbols = inputs_earlier_symbols(l->trace, table, load->graphs[0].graph, record,
+                                           &l->arena, &load->n_symbols);
+    return load->symbols || err_nomem(err);
 }
 
 static bool load_selected(struct replay_loader *l, struct err *err)

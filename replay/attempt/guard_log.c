@@ -567,3 +567,15 @@ void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct 
     }
     vec_release(&asserts.forms);
 }
+
+uint32_t guard_log_first_outside(const struct trace *trace, const struct graph_list *list,
+                                 uint32_t ref)
+{
+    const struct graph_ref *refs = list->refs;
+    uint32_t recording = trace->records[refs[ref].record].recording;
+    uint32_t first = trace->recordings[recording].first_record;
+    for (uint32_t i = ref; i-- > 0 && refs[i].record >= first;)
+        if (refs[i].attempt == TRACE_NONE && refs[i].record < refs[ref].record)
+            return refs[i].record;
+    return first;
+}

@@ -10,6 +10,7 @@
 #include "replay/program/program.h"
 #include "trace/base/hash_index.h"
 #include "trace/events/guards.h"
+#include "trace/graphs.h"
 
 enum guard_status {
     GUARD_STATUS_PENDING,
@@ -137,5 +138,10 @@ bool guard_log_ended_before(const struct guard_log *log, const struct guard_entr
  * graph holds the attempt's calls, 0 if it has no graph. */
 void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct str symbol),
                       void *user, uint32_t graphless);
+
+/* Returns the first record whose guards may be those of the list's graph `ref`, which is outside
+ * compiles: what follows the one before it in its recording. */
+uint32_t guard_log_first_outside(const struct trace *trace, const struct graph_list *list,
+                                 uint32_t ref);
 
 #endif

@@ -733,6 +733,53 @@ bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, s
     return ok;
 }
 
+/* ---- Symbols of graphs outside compiles ---- */
+
+/* The symbols that were found, the last made first: one of each name. */
+struct found_symbols {
+    vec_of(struct symbol)
+    list;
+};
+
+static bool is_found(const struct found_symbols *found, struct str name)
+{
+    for (size_t i = 0; i < found->list.n; i++)
+        if (str_eq(found->list.v[i].name, name))
+            return true;
+    return false;
+}
+
+/* Returns the found symbols in the order in which they were made. */
+static const struct symbol *in_order(const struct found_symbols *found, struct arena *arena)
+{
+    size_t n = found->list.n;
+    struct symbol *ret = arena_array(arena, struct symbol, n + 1);
+    for (size_t i = 0; ret && i < n; i++)
+        ret[i] = found->list.v[n - 1 - i];
+    return ret;
+}
+
+const struct symbol *inputs_earlier_symbols(const struct trace *trace,
+                                            const struct symbol_table *table,
+                                            const struct graph *graph, uint32_t record,
+                                            struct arena *arena, uint32_t *n)
+{
+    const struct record *records = trace->records;
+    struct found_symbols found = { { 0 } };
+    bool ok = true;
+    for (uint32_t s = table->n_symbols; ok && graph && s-- > 0;) {
+        const struct symbol *symbol = &table->symbols[s];
+        bool earlier = symbol->record < record &&
+                       records[symbol->record].recording == records[record].recording;
+        if (earlier && graph_has_symbol(graph, symbol->name) && !is_found(&found, symbol->name))
+            ok = vec_push(&found.list, *symbol);
+    }
+    const struct symbol *ret = ok ? in_order(&found, arena) : NULL;
+    *n = ret ? (uint32_t)found.list.n : 0;
+    vec_release(&found.list);
+    return ret;
+}
+
 void inputs_release(struct inputs *inputs)
 {
     vec_release(&inputs->list);

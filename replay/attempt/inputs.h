@@ -101,6 +101,15 @@ bool inputs_guess_sharing(struct inputs *inputs, const struct graph *dynamo);
  * when memory ran out. */
 struct str inputs_placeholder_name(struct str source, struct arena *arena);
 
+/* Returns the symbols of a graph that a log has outside compiles, in the order in which they were
+ * made: torch.export captured its program, in a compile or not, and AOTAutograd traced it in the
+ * same ShapeEnv, so each is the last of its name that was made before `record`, that of the graph.
+ * An array of *n in the arena, whose texts belong to the table. NULL: out of memory. */
+const struct symbol *inputs_earlier_symbols(const struct trace *trace,
+                                            const struct symbol_table *table,
+                                            const struct graph *graph, uint32_t record,
+                                            struct arena *arena, uint32_t *n);
+
 void inputs_release(struct inputs *inputs);
 
 #endif

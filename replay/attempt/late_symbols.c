@@ -151,8 +151,19 @@ static uint32_t line_of(struct late_symbols *l, struct str file, uint32_t line)
     return l->text.failed ? INTERN_NONE : id;
 }
 
+/* Returns the line of a call at which a guard was recorded; INTERN_NONE: there is none. */
+static uint32_t guard_line(struct late_symbols *l, const struct guard *guard)
+{
+    const struct trace *trace = l->load->trace;
+    if (guard->attempt != l->load->attempt || guard->kind == GUARD_SUPPRESSED || !guard->user_stack)
+        return INTERN_NONE;
+    struct frame frame =
+        stack_frame(trace, trace->attempts[guard->attempt].recording, guard->user_stack);
+    return line_of(l, frame.file, frame.line);
+}
+
 /* Returns the first call at the line where the symbol was created; 0: there is none. */
-static uint32_t created_before(struct late_symbols *l, const struct recorded_symbol *symbol)
+static uint32_t call_of_creation(struct late_symbols *l, const struct recorded_symbol *symbol)
 {
     const struct trace *trace = l->load->trace;
     if (!symbol || !symbol->user_stack)
@@ -163,15 +174,27 @@ static uint32_t created_before(struct late_symbols *l, const struct recorded_sym
     return id == INTERN_NONE ? 0 : l->first_call.v[id];
 }
 
-/* Returns the line of a call at which a guard was recorded; INTERN_NONE: there is none. */
-static uint32_t guard_line(struct late_symbols *l, const struct guard *guard)
+/* Returns the call after the last one that ran before the symbol was created, as far as guards
+ * tell: a call at the line of a guard ran when the guard was recorded. */
+static uint32_t call_after_guards(struct late_symbols *l, const struct recorded_symbol *symbol)
 {
-    const struct trace *trace = l->load->trace;
-    if (guard->attempt != l->load->attempt || guard->kind == GUARD_SUPPRESSED || !guard->user_stack)
-        return INTERN_NONE;
-    struct frame frame =
-        stack_frame(trace, trace->attempts[guard->attempt].recording, guard->user_stack);
-    return line_of(l, frame.file, frame.line);
+    const struct guard_list *guards = l->load->guards;
+    uint32_t ret = 0;
+    for (uint32_t i = 0; symbol && guards && i < guards->n; i++) {
+        if (guards->guards[i].record >= symbol->record)
+            continue;
+        uint32_t line = guard_line(l, &guards->guards[i]);
+        if (line != INTERN_NONE && l->first_call.v[line] >= ret)
+            ret = l->first_call.v[line] + 1;
+    }
+    return ret;
+}
+
+/* Returns a call before which the symbol was not created yet; 0: none is known. */
+static uint32_t created_before(struct late_symbols *l, const struct recorded_symbol *symbol)
+{
+    uint32_t line = call_of_creation(l, symbol), guards = call_after_guards(l, symbol);
+    return line > guards ? line : guards;
 }
 
 static void note_guard_symbol(void *user, struct str name)

@@ -4,10 +4,10 @@
  * by then (insert_deferred_runtime_asserts of torch/fx/passes/runtime_assert.py). Where a guard
  * made two inputs equal since, that is the input whose symbol replaced the other's, and it may have
  * been created after the call. So a call that comes before the first one at the line where an
- * input's symbol was created takes, of the inputs that the graph prints alike, the one that was
- * created first, and so may the first call at that line (struct patch), if the input is a size of
- * its tensor; and a call takes the size of its tensors that the graph prints like the input,
- * unless a guard at its line compares the two.
+ * input's symbol was created, or that made a guard before that, takes, of the inputs that the graph
+ * prints alike, the one that was created first, and so may the first call at that line (struct
+ * patch), if the input is a size of its tensor; and a call takes the size of its tensors that the
+ * graph prints like the input, unless a guard at its line compares the two.
  *
  * Several calls may have a line. Where the first guard of the line that compares two inputs has
  * other symbols as well, it is of a call that has these in its arguments. If the graph prints the

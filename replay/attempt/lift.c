@@ -13,6 +13,9 @@ struct lifter {
     const struct graph *graph;
     const struct graph *dynamo; /* the graph from which this one was made, or NULL */
     uint32_t dynamo_record;
+    const struct symbol *symbols; /* those of the attempt or program */
+    uint32_t n_symbols;
+    uint32_t guards_from; /* the first record whose guards may be those of the graph */
     struct aot_inputs aot_inputs;
     struct inputs inputs;
     struct replay_state state;
@@ -142,23 +145,41 @@ static bool is_own_symbol(const struct lifter *l, const struct symbol *symbol)
            (symbol->attempt != TRACE_NONE || symbol->record == l->ref->record);
 }
 
-static bool lift_symbols(struct lifter *l, struct err *err)
+static bool find_own_symbols(struct lifter *l, const struct symbol_table *table)
 {
-    struct lifted *ret = l->ret;
+    struct symbol *own = arena_array(&l->ret->arena, struct symbol, (size_t)table->n_symbols + 1);
+    for (uint32_t i = 0; own && i < table->n_symbols; i++)
+        if (is_own_symbol(l, &table->symbols[i]))
+            own[l->n_symbols++] = table->symbols[i];
+    l->symbols = own;
+    return own != NULL;
+}
+
+static bool find_symbols(struct lifter *l, const struct graph_list *list, struct err *err)
+{
     const struct symbol_table *table = trace_symbols(l->trace, err);
     if (!table)
         return false;
-    ret->symbols =
-        arena_array(&ret->arena, struct graph_replay_symbol, (size_t)table->n_symbols + 1);
-    ret->marked = arena_array(&ret->arena, bool, (size_t)table->n_symbols + 1);
+    if (l->ref->attempt != TRACE_NONE || !l->ref->is_event)
+        return find_own_symbols(l, table) || err_nomem(err);
+    l->guards_from = guard_log_first_outside(l->trace, list, (uint32_t)(l->ref - list->refs));
+    l->symbols = inputs_earlier_symbols(l->trace, table, l->graph, l->ref->record, &l->ret->arena,
+                                        &l->n_symbols);
+    return l->symbols || err_nomem(err);
+}
+
+static bool lift_symbols(struct lifter *l, struct err *err)
+{
+    struct lifted *ret = l->ret;
+    ret->symbols = arena_array(&ret->arena, struct graph_replay_symbol, (size_t)l->n_symbols + 1);
+    ret->marked = arena_array(&ret->arena, bool, (size_t)l->n_symbols + 1);
     if (!ret->symbols || !ret->marked)
         return err_nomem(err);
-    for (uint32_t i = 0; i < table->n_symbols; i++)
-        if (is_own_symbol(l, &table->symbols[i])) {
-            ret->symbols[ret->n_symbols] =
-                lifted_symbol(env_pool(l->state.env), &table->symbols[i]);
-            ret->marked[ret->n_symbols++] = is_marked(l, table->symbols[i].name);
-        }
+    for (; ret->n_symbols < l->n_symbols; ret->n_symbols++) {
+        const struct symbol *symbol = &l->symbols[ret->n_symbols];
+        ret->symbols[ret->n_symbols] = lifted_symbol(env_pool(l->state.env), symbol);
+        ret->marked[ret->n_symbols] = is_marked(l, symbol->name);
+    }
     return true;
 }
 
@@ -236,20 +257,15 @@ static bool find_inputs(struct lifter *l, struct err *err)
 static bool open_state(struct lifter *l, struct err *err)
 {
     struct env_settings settings = ENV_SETTINGS_DEFAULT;
-    const struct symbol_table *table = trace_symbols(l->trace, err);
-    if (!table ||
-        (l->ref->attempt != TRACE_NONE && !inputs_read(l->trace, l->ref->attempt, &l->inputs, err)))
+    if (l->ref->attempt != TRACE_NONE && !inputs_read(l->trace, l->ref->attempt, &l->inputs, err))
         return false;
     settings.assume_static_by_default = l->inputs.static_by_default;
     settings.torch = recorded_torch(l->trace, l->trace->records[l->ref->record].recording);
     if (!replay_state_open(&l->state, &l->inputs, &settings, err) ||
         !replay_state_make_ops(&l->state, NULL, err))
         return false;
-    for (uint32_t i = 0; i < table->n_symbols && l->ref->attempt == TRACE_NONE; i++)
-        if (is_own_symbol(l, &table->symbols[i]) &&
-            !replay_state_symbols(&l->state, &table->symbols[i], 1, err))
-            return false;
-    return true;
+    return l->ref->attempt != TRACE_NONE ||
+           replay_state_symbols(&l->state, l->symbols, l->n_symbols, err);
 }
 
 static bool open_walk(struct lifter *l, struct err *err)
@@ -266,7 +282,7 @@ static bool open_walk(struct lifter *l, struct err *err)
     ops_set_export(l->state.ops, l->ref->attempt == TRACE_NONE);
     if (!guards)
         return false;
-    if (!guard_log_init(&l->log, guards, l->ref->attempt, 0, TRACE_NONE, l->state.env,
+    if (!guard_log_init(&l->log, guards, l->ref->attempt, l->guards_from, TRACE_NONE, l->state.env,
                         replay_state_resolve, &l->state) ||
         !apply_dynamo_guards(l))
         return err_nomem(err);
@@ -329,7 +345,8 @@ bool lift_graph(struct trace *trace, uint32_t ref, struct lifted *ret, struct er
     l.graph = ret->graph = trace_graph(trace, ref, err);
     ret->kind = l.ref->kind;
     bool ok = l.graph && find_dynamo(&l, list, err) && find_inputs(&l, err) &&
-              open_state(&l, err) && lift_symbols(&l, err) && open_walk(&l, err) && walk(&l, err);
+              find_symbols(&l, list, err) && open_state(&l, err) && lift_symbols(&l, err) &&
+              open_walk(&l, err) && walk(&l, err);
     program_free(l.program);
     walker_release(&l.walker);
     guard_log_release(&l.log);

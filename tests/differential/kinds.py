@@ -387,3 +387,30 @@ def views_as_complex():
         z = torch.view_as_complex(x.view(*x.shape[:-1], -1, 2))
         return torch.view_as_real(z * torch.polar(torch.ones_like(z.real), z.imag)).flatten(-2), z.abs(), z.angle()
     train(f, (leaf(2, 3, 8),), (leaf(3, 4, 8),))
+
+
+@program
+def masks_read_late():
+    """A mask whose length is equal to that of the tokens, which code reads that makes no call, after calls with the other length."""
+    places, table = torch.arange(64)[None], R(64, 8)
+
+    def rows(mask):
+        return None if mask.dim() != 2 else mask.bool()
+
+    def f(x, mask):
+        y = x + table[places[:, :x.shape[1]]]
+        return y.masked_fill(rows(mask)[..., None], 0.0)
+    for x, mask in (R(3, 9, 8), torch.zeros(3, 9)), (R(4, 7, 8), torch.zeros(4, 7)):
+        for t in x, mask:
+            torch._dynamo.mark_dynamic(t, 1)
+        torch.compile(f, backend="aot_eager")(x, mask)
+
+
+@program
+def vmap_convolutions():
+    """Convolutions of which the input, the weight or both have a batch of vmap."""
+    weight, bias = R(4, 3, 3), R(4)
+    infer(torch.vmap(lambda x: F.conv1d(x, weight, bias, padding=1)), (R(5, 2, 3, 8),), (R(6, 3, 3, 9),))
+    infer(torch.vmap(lambda x, w: F.conv2d(x, w)), (R(5, 2, 3, 8, 8), R(5, 4, 3, 3, 3)), (R(6, 3, 3, 9, 9), R(6, 4, 3, 3, 3)))
+    infer(torch.vmap(lambda x, w: F.conv1d(x, w, bias), (None, 0)), (R(2, 3, 8), R(5, 4, 3, 3)), (R(3, 3, 9), R(6, 4, 3, 3)))
+    infer(torch.vmap(F.conv_transpose1d), (R(5, 2, 3, 8), R(5, 3, 4, 3)), (R(6, 3, 3, 9), R(6, 3, 4, 3)))

@@ -337,6 +337,104 @@ static bool batch_matmul(struct vmap_call *v, int extra, struct value *ret, uint
     return true;
 }
 
+/* --- Convolutions (BatchRulesConvolution.cpp) --- */
+
+/* reshape_dim_into (BatchRulesHelper.cpp): joins a batch dimension with dimension `to` of the
+ * slice. It reads sizes(), which makes numbers of all of them. */
+static struct value joined_batch(struct vmap_call *v, struct value x, uint32_t to)
+{
+    const struct batched *batched = vmap_batched(v->ops, x.u.tensor, v->level);
+    struct value whole = value_tensor(batched->whole), sizes[TENSOR_MAX_DIM];
+    sym_id number[TENSOR_MAX_DIM];
+    uint32_t n = 0, rank = rank_of(whole);
+    for (uint32_t i = 0; i < rank; i++)
+        number[i] = num(v->call, guard_int(v->call, whole.u.tensor.meta->size[i]));
+    for (uint32_t i = 0; i < rank; i++)
+        if (i != batched->dim) {
+            sym_id all = n == to ? mul(v->call, number[i], number[batched->dim]) : number[i];
+            sizes[n++] = value_int(all);
+        }
+    struct value moved =
+        RUN(v, "aten.movedim.int", whole, integer(v, batched->dim), integer(v, to));
+    return RUN(v, "aten.reshape.default", moved, list_of(v, sizes, n));
+}
+
+/* reshape_dim_outof: splits dimension `from`, whose first part is the batch. */
+static struct value split_batch(struct vmap_call *v, struct value x, uint32_t from, sym_id batch)
+{
+    struct value sizes[TENSOR_MAX_DIM];
+    uint32_t n = 0;
+    if (v->outcome != OP_DONE || x.kind != VALUE_TENSOR || rank_of(x) >= TENSOR_MAX_DIM)
+        return x;
+    for (uint32_t i = 0; i < rank_of(x); i++) {
+        sym_id size = x.u.tensor.meta->size[i];
+        if (i == from) {
+            sizes[n++] = value_int(batch);
+            size = floordiv(v->call, size, batch);
+        }
+        sizes[n++] = value_int(size);
+    }
+    return RUN(v, "aten.reshape.default", x, list_of(v, sizes, n));
+}
+
+enum convolution_argument {
+    CONV_INPUT,
+    CONV_WEIGHT,
+    CONV_BIAS,
+    CONV_TRANSPOSED = 6,
+    CONV_GROUPS = 8
+};
+
+/* Adds a bias that was left out of the convolution. */
+static struct value with_bias(struct vmap_call *v, struct value result, struct value bias,
+                              uint32_t dim)
+{
+    struct value order[TENSOR_MAX_DIM], added = to_front(v, bias);
+    uint32_t rank = rank_of(result), n = 0;
+    if (v->outcome != OP_DONE)
+        return result;
+    order[n++] = integer(v, dim);
+    for (uint32_t i = 0; i < rank; i++)
+        if (i != dim)
+            order[n++] = integer(v, i);
+    if (dim)
+        result = RUN(v, "aten.permute.default", result, list_of(v, order, n));
+    for (uint32_t i = 3; i < rank; i++)
+        added = RUN(v, "aten.unsqueeze.default", added, integer(v, -1));
+    if (is_batched(v, bias))
+        added = padded(v, added, rank - 1);
+    return RUN(v, "aten.add.Tensor", result, added);
+}
+
+/* convolution_batch_rule; weights alone that are batched have no rule if there are groups. */
+static bool batch_convolution(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
+{
+    struct value args[OPS_MAX_ARGS], bias = v->args[CONV_BIAS];
+    bool x = is_batched(v, v->args[CONV_INPUT]), w = is_batched(v, v->args[CONV_WEIGHT]);
+    bool transposed = v->args[CONV_TRANSPOSED].u.sym == SYM_ID_TRUE;
+    sym_id groups = v->args[CONV_GROUPS].u.sym;
+    (void)extra;
+    if ((!x && !w) || (!x && groups != SYM_ID_ONE) || v->op->schema.n_args != 9)
+        return false;
+    bool separate = bias.kind == VALUE_TENSOR && (w || is_batched(v, bias));
+    memcpy(args, v->args, v->op->schema.n_args * sizeof *args);
+    if (separate)
+        args[CONV_BIAS] = value_none();
+    if (x)
+        args[CONV_INPUT] = joined_batch(v, args[CONV_INPUT], w ? 1 : 0);
+    if (w)
+        args[CONV_WEIGHT] = joined_batch(v, args[CONV_WEIGHT], !x && transposed ? 1 : 0);
+    if (x && w)
+        args[CONV_GROUPS] = value_int(mul(v->call, groups, v->size));
+    *ret = split_batch(v, call_bound(v, args), w ? 1 : 0, v->size);
+    *dim = w ? 1 : 0;
+    if (!separate)
+        return true;
+    *ret = with_bias(v, *ret, bias, *dim);
+    *dim = 0;
+    return true;
+}
+
 /* --- Finding a rule --- */
 
 static const struct vmap_row {
