@@ -68,6 +68,26 @@ static void test_inputs(void **state)
     cost_table_release(&table);
 }
 
+/* PyTorch makes a symbol of a compound size of an input, wherever it occurs. */
+static void test_program(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct candidate *has = read_text(HAS), *makes = read_text(MAKES);
+    struct candidate *program = cost_program(has, &err), *same = cost_program(makes, &err);
+    struct buf text = BUF_INIT;
+    assert_no_err(&err);
+    assert_true(same == makes);
+    assert_int_equal(program->n_symbols, 1);
+    assert_true(candidate_print_fx(program, &text));
+    assert_true(str_find(buf_str(&text), STR("2*s0")) == text.n);
+    buf_release(&text);
+    candidate_free(program);
+    candidate_free(same);
+    candidate_free(has);
+    candidate_free(makes);
+}
+
 static void test_reading(void **state)
 {
     (void)state;
@@ -137,8 +157,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),   cmocka_unit_test(test_inputs),
-        cmocka_unit_test(test_reading), cmocka_unit_test(test_putting),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_program), cmocka_unit_test(test_reading),
+        cmocka_unit_test(test_putting), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
