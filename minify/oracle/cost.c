@@ -132,6 +132,12 @@ struct candidate *cost_program(const struct candidate *candidate, struct err *er
     return ret;
 }
 
+bool cost_keeps_compound(const struct candidate *program)
+{
+    struct edit edit = { EDIT_FRESH, 0, 0, 0 };
+    return next_compound(program->graph, &edit);
+}
+
 /* ---- Counting ---- */
 
 /* Counts what grows from call to call. */

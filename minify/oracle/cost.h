@@ -56,6 +56,8 @@ bool cost_read(struct str text, struct cost_limit *ret, struct err *err);
 /* Returns the graph as PyTorch compiles it, whose inputs have no expressions: each of their
  * compound sizes becomes a symbol, where that is valid. NULL: err is set. */
 struct candidate *cost_program(const struct candidate *candidate, struct err *err);
+/* Returns whether an input of such a graph has a compound size all the same. */
+bool cost_keeps_compound(const struct candidate *program);
 
 /* Returns the counts of the last walk of the graph by engines_walk(), without seconds. */
 struct cost_counts cost_of_walk(const struct graph_replay *single, const struct graph *graph);

@@ -22,6 +22,7 @@ struct shape_oracle {
     bool has_signature;
     struct cost_limit limit;
     cost_estimate *estimate;
+    bool keeps_compound; /* of the whole graph as PyTorch compiles it */
     struct engines *engines;
     struct arena arena;
 };
@@ -37,6 +38,7 @@ struct shape_walk {
     struct guard_match match;
     uint32_t seen; /* number of guards, or of nodes with failures, that were examined */
     bool found, stopped;
+    bool unfit;                 /* for a cost: an input keeps an expression */
     bool failed;                /* the cost could not be estimated: the answer has the error */
     bool other;                 /* there is a failure of another kind */
     struct shape_failure first; /* the failure that is reported */
@@ -254,6 +256,16 @@ static bool go_on(void *user, struct graph_replay *single, const struct step *st
     return !a->found;
 }
 
+/* What an input that keeps its expression costs is not what PyTorch takes. */
+static bool make_program(struct shape_walk *a, struct err *err)
+{
+    a->candidate = a->program = cost_program(a->candidate, err);
+    if (!a->program)
+        return false;
+    a->unfit = !a->oracle->keeps_compound && cost_keeps_compound(a->program);
+    return true;
+}
+
 static bool walk_candidate(struct shape_walk *a, struct err *err)
 {
     const struct injection *inject = a->oracle->injects ? &a->oracle->injection : NULL;
@@ -262,8 +274,8 @@ static bool walk_candidate(struct shape_walk *a, struct err *err)
     guard_match_begin(&a->match, a->oracle->what);
     bool ok = true;
     if (a->oracle->question == SHAPE_COST)
-        ok = (a->candidate = a->program = cost_program(a->candidate, err)) != NULL;
-    ok = ok && engines_walk(a->single, a->candidate, inject, &a->arena, err);
+        ok = make_program(a, err);
+    ok = ok && (a->unfit || engines_walk(a->single, a->candidate, inject, &a->arena, err));
     a->single->more = NULL;
     return ok;
 }
@@ -284,7 +296,10 @@ static void judge_walk(struct shape_walk *a)
         find_assert(a);
         break;
     case SHAPE_SPECIALIZES: find_specialized(a); break;
-    case SHAPE_COST: find_cost(a); break;
+    case SHAPE_COST:
+        if (!a->unfit)
+            find_cost(a);
+        break;
     }
     if (a->failed)
         a->answer->verdict = a->answer->err.kind == ERR_ENV ? VERDICT_BROKEN : VERDICT_UNRESOLVED;
@@ -293,7 +308,8 @@ static void judge_walk(struct shape_walk *a)
     else if (a->other)
         set_shape_answer(a, VERDICT_OTHER, &a->first);
     else
-        set_shape_answer(a, VERDICT_BORING, a->oracle->question == SHAPE_COST ? &a->first : NULL);
+        set_shape_answer(a, VERDICT_BORING,
+                         a->oracle->question == SHAPE_COST && !a->unfit ? &a->first : NULL);
 }
 
 static void ask_shape_engine(struct oracle *oracle, const struct candidate *candidate,
@@ -382,6 +398,14 @@ static bool has_estimate(struct shape_oracle *o, struct err *err)
            err_set(err, ERR_USAGE, "--cost: seconds are not known");
 }
 
+static bool read_program(struct shape_oracle *o, const struct candidate *whole, struct err *err)
+{
+    struct candidate *program = cost_program(whole, err);
+    o->keeps_compound = program && cost_keeps_compound(program);
+    candidate_free(program);
+    return program != NULL;
+}
+
 static bool read_shape_question(struct shape_oracle *o, const struct candidate *whole,
                                 struct err *err)
 {
@@ -393,7 +417,7 @@ static bool read_shape_question(struct shape_oracle *o, const struct candidate *
         return cost_read(o->what, &o->limit, err) &&
                (o->limit.has_least || err_set(err, ERR_USAGE, "--cost: a number is missing: %s>=N",
                                               cost_name(o->limit.cost))) &&
-               has_estimate(o, err);
+               has_estimate(o, err) && read_program(o, whole, err);
     }
     return false;
 }
