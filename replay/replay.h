@@ -79,6 +79,8 @@ struct replay_options {
     bool digests; /* computes digests of results, by which two replays can be compared */
     bool audit;   /* counts calls that the fast path could have handled */
     bool passes;  /* counts as PyTorch does (replay/attempt/dispatch_passes.h) */
+    bool ahead;   /* with `passes`: also what AOTAutograd would do with graphs of Dynamo alone,
+                   * without gradients */
     bool calls;   /* lists the calls of operators as cases */
     bool trails;  /* lists guards and replacements at the end, as texts */
     const struct replay_observer *observer; /* or NULL */

@@ -24,8 +24,9 @@ static const struct opt options[] = {
     OPT_STRING(
         0, "cost", "COST", struct minify_args, cost,
         "a graph fails if its compile takes at least N guards, dispatches, evaluations, "
-        "symbolic-tensors or exprs, or an expression of N nodes (expr-size), as in "
-        "'guards>=40'; a name alone, as in guards, prints what the graph costs, by operator"),
+        "symbolic-tensors or exprs, an expression of N nodes (expr-size), or estimated "
+        "seconds, as in 'guards>=40'; a name alone, as in seconds, prints what the graph costs, "
+        "by operator"),
     OPT_STRING(0, "has-ops", "OPS", struct minify_args, has_ops,
                "a graph fails if it has these calls, as in 'aten.sin, aten.cos -> aten.relu'",
                .old = "check-ops"),

@@ -112,6 +112,13 @@ bool minify_read_input(struct minify_job *job, struct err *err);
 bool minify_check_oracle(const struct minify_job *job, struct err *err);
 bool minify_make_oracle(struct minify_job *job, struct err *err);
 
+/* minify_seconds.c: the estimated time of compiling a graph, by the cost model of profile/model. */
+bool minify_estimate_ms(const struct candidate *candidate, uint64_t *ms, struct err *err);
+/* Sets the seconds of a table, in all and by operator; *release: that of PyTorch whose units the
+ * estimate has. */
+bool minify_estimate_table(const struct candidate *candidate, struct cost_table *table,
+                           int *release, struct err *err);
+
 /* minify_cost.c: whether the options ask only what the graph costs; prints that. */
 bool minify_only_costs(const struct minify_args *args);
 int minify_print_cost(struct minify_job *job);

@@ -71,12 +71,13 @@ static bool make_shape(struct minify_job *job, struct err *err)
         job->repro.expr = options.what = str_of(args->specializes);
     } else if (args->cost) {
         options.question = SHAPE_COST;
+        options.estimate = minify_estimate_ms;
         struct cost_limit limit;
         options.what = str_of(args->cost);
         if (!cost_read(options.what, &limit, err))
             return false;
         /* Of these costs, a program can count guards alone. */
-        job->repro.check = limit.cost == COST_GUARDS ? REPRO_GUARDS : REPRO_RUNS;
+        job->repro.check = limit.cost == GRAPH_COST_GUARDS ? REPRO_GUARDS : REPRO_RUNS;
         job->repro.at_least = limit.least;
     }
     job->oracle = oracle_shape(&options, job->whole, err);

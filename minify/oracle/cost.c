@@ -2,7 +2,10 @@
 
 #include "minify/candidate/candidate_data.h"
 #include "minify/candidate/engines.h"
+#include "minify/edit/edit.h"
 #include "replay/ops/model/stats.h"
+
+enum { MS_PER_SECOND = 1000 };
 
 static const struct {
     const char *name;
@@ -43,6 +46,33 @@ static bool cannot_read(struct str text, struct err *err)
     return ok;
 }
 
+void cost_put(struct buf *out, enum cost cost, uint64_t n)
+{
+    if (cost == GRAPH_COST_SECONDS)
+        buf_printf(out, "%.6g", (double)n / MS_PER_SECOND);
+    else
+        buf_printf(out, "%llu", (unsigned long long)n);
+}
+
+/* "2.5", "40" as milliseconds; further digits are cut. */
+static bool read_seconds(struct str text, uint64_t *ret)
+{
+    size_t point = str_find(text, STR("."));
+    uint64_t whole, part = 0;
+    struct str digits = str_first(str_from(text, point < text.n ? point + 1 : text.n), 3);
+    bool ok = str_to_u64(str_first(text, point), &whole) && whole < UINT64_MAX / MS_PER_SECOND - 1;
+    ok = ok && (point == text.n || str_to_u64(digits, &part));
+    for (size_t i = digits.n; ok && i < 3; i++)
+        part *= 10;
+    *ret = ok ? whole * MS_PER_SECOND + part : 0;
+    return ok;
+}
+
+static bool read_least(enum cost cost, struct str text, uint64_t *ret)
+{
+    return cost == GRAPH_COST_SECONDS ? read_seconds(text, ret) : str_to_u64(text, ret);
+}
+
 bool cost_read(struct str text, struct cost_limit *ret, struct err *err)
 {
     size_t at = str_find(text, STR(">="));
@@ -51,9 +81,61 @@ bool cost_read(struct str text, struct cost_limit *ret, struct err *err)
     for (int i = 0; i < COSTS; i++)
         if (str_is(name, costs[i].name))
             ret->cost = (enum cost)i;
-    bool known = ret->cost < COSTS &&
-                 (!ret->has_least || str_to_u64(str_trim(str_from(text, at + 2)), &ret->least));
+    bool known =
+        ret->cost < COSTS &&
+        (!ret->has_least || read_least(ret->cost, str_trim(str_from(text, at + 2)), &ret->least));
     return known || cannot_read(text, err);
+}
+
+/* ---- The graph as PyTorch compiles it ---- */
+
+static bool is_compound(const struct graph *graph, expr_id id)
+{
+    const struct expr *expr = expr_at(&graph->pool->exprs, id);
+    return expr->kind == EXPR_OP || expr->kind == EXPR_CALL;
+}
+
+/* Finds the compound size of an input at `edit` or behind it. */
+static bool next_compound(const struct graph *graph, struct edit *edit)
+{
+    uint32_t position = 0;
+    for (node_id id = 0; id < graph->n_nodes; id++) {
+        const struct meta *meta = node_meta(graph, &graph->nodes[id]);
+        if (graph->nodes[id].op != NODE_PLACEHOLDER)
+            continue;
+        uint32_t n = meta && meta->kind != META_OTHER ? meta->n_sizes : 0;
+        for (; position == edit->a && edit->b < n; edit->b++)
+            if (is_compound(graph, meta->sizes[edit->b]))
+                return true;
+        if (position++ == edit->a)
+            *edit = (struct edit){ EDIT_FRESH, position, 0, 0 };
+    }
+    return false;
+}
+
+struct candidate *cost_program(const struct candidate *candidate, struct err *err)
+{
+    struct candidate *ret = candidate_hold((struct candidate *)candidate);
+    struct edit edit = { EDIT_FRESH, 0, 0, 0 };
+    for (; next_compound(ret->graph, &edit); edit.b++) {
+        struct err why = { 0 };
+        struct candidate *next = candidate_apply(ret, &edit, 1, &why);
+        if (!next && why.kind == ERR_ENV) {
+            candidate_free(ret);
+            *err = why;
+            return NULL;
+        }
+        if (next)
+            candidate_free(ret);
+        ret = next ? next : ret;
+    }
+    return ret;
+}
+
+bool cost_keeps_compound(const struct candidate *program)
+{
+    struct edit edit = { EDIT_FRESH, 0, 0, 0 };
+    return next_compound(program->graph, &edit);
 }
 
 /* ---- Counting ---- */
@@ -63,11 +145,11 @@ static struct cost_counts count_walk(const struct graph_replay *single)
 {
     struct cost_counts ret = { 0 };
     const struct op_stack_stats *row;
-    ret.of[COST_GUARDS] = env_n_guards(single->env) - single->given_guards;
-    ret.of[COST_EVALUATIONS] = env_counts(single->env).evaluations;
+    ret.of[GRAPH_COST_GUARDS] = env_n_guards(single->env) - single->given_guards;
+    ret.of[GRAPH_COST_EVALUATIONS] = env_counts(single->env).evaluations;
     for (size_t i = 0; (row = ops_stack_stats(single->ops, i)); i++) {
-        ret.of[COST_DISPATCHES] += row->dispatches;
-        ret.of[COST_SYMBOLIC] += row->symbolic_tensors;
+        ret.of[GRAPH_COST_DISPATCHES] += row->dispatches;
+        ret.of[GRAPH_COST_SYMBOLIC] += row->symbolic_tensors;
     }
     return ret;
 }
@@ -89,40 +171,39 @@ static uint32_t largest_in(const struct sym_pool *pool, struct value value)
     return ret;
 }
 
+/* Counts the symbolic sizes of a tensor, or of those in a list. */
+static uint64_t symbolic_sizes_in(struct sym_pool *pool, struct value value)
+{
+    uint64_t ret = 0;
+    for (uint32_t i = 0; value_is_sequence(value) && i < value.n; i++)
+        ret += symbolic_sizes_in(pool, value.u.items[i]);
+    for (uint32_t i = 0; value.kind == VALUE_TENSOR && i < value.u.tensor.meta->ndim; i++)
+        ret += !sym_is_number(pool, value.u.tensor.meta->size[i]);
+    return ret;
+}
+
 /* Of the result of a step of the root. */
 static uint32_t largest_of(const struct graph_replay *single, node_id node)
 {
     return largest_in(env_pool(single->env), single->program->first[node]);
 }
 
-/* Returns by how many nodes the sizes of inputs exceed symbols. In PyTorch each is a symbol: a
- * graph whose inputs have the expressions does not make them. */
-static uint32_t excess_of_inputs(const struct graph_replay *single)
-{
-    uint32_t ret = 1;
-    for (node_id i = 0; i < single->program->n_steps; i++) {
-        uint32_t n = node_is_call(&single->program->graph->nodes[i]) ? 0 : largest_of(single, i);
-        ret = n > ret ? n : ret;
-    }
-    return ret - 1;
-}
-
 static uint64_t expr_size(const struct graph_replay *single)
 {
-    uint32_t ret = 0, excess = excess_of_inputs(single);
+    uint32_t ret = 0;
     for (node_id i = 0; i < single->program->n_steps; i++) {
         uint32_t n = largest_of(single, i);
         ret = n > ret ? n : ret;
     }
-    return ret > excess ? ret - excess : 0;
+    return ret;
 }
 
 struct cost_counts cost_of_walk(const struct graph_replay *single, const struct graph *graph)
 {
     struct cost_counts ret = count_walk(single);
-    ret.of[COST_EXPR_SIZE] = expr_size(single);
-    ret.of[COST_EXPRS] = sym_pool_count(env_pool(single->env));
-    ret.of[COST_CALLS] = graph_counts(graph).calls;
+    ret.of[GRAPH_COST_EXPR_SIZE] = expr_size(single);
+    ret.of[GRAPH_COST_EXPRS] = sym_pool_count(env_pool(single->env));
+    ret.of[GRAPH_COST_CALLS] = graph_counts(graph).calls;
     return ret;
 }
 
@@ -130,19 +211,19 @@ struct cost_counts cost_of_walk(const struct graph_replay *single, const struct 
 
 struct cost_walk {
     struct cost_table *table;
-    struct cost_counts before; /* the call that is made now */
-    struct cost_row *row;      /* its operator's */
+    struct cost_counts before;  /* the call that is made now */
+    struct graph_cost_row *row; /* its operator's */
     bool failed;
 };
 
 /* Returns the row of an operator, which is added if it is new; NULL: no memory. */
-static struct cost_row *row_of(struct cost_table *table, struct str op)
+static struct graph_cost_row *row_of(struct cost_table *table, struct str op)
 {
-    struct cost_row *rows = table->rows.v;
+    struct graph_cost_row *rows = table->rows.v;
     for (size_t i = 0; i < table->rows.n; i++)
         if (str_eq(rows[i].op, op))
             return &rows[i];
-    struct cost_row row = { .op = arena_copy(&table->arena, op) };
+    struct graph_cost_row row = { .op = arena_copy(&table->arena, op) };
     return row.op.p && vec_push(&table->rows, row) ? &table->rows.v[table->rows.n - 1] : NULL;
 }
 
@@ -161,14 +242,16 @@ static bool end_call(void *user, struct graph_replay *single, const struct step 
         return w->failed = true, false;
     for (enum cost i = 0; i < COSTS; i++)
         w->row->counts.of[i] += now.of[i] - w->before.of[i];
-    w->row->counts.of[COST_CALLS]++;
+    w->row->counts.of[GRAPH_COST_CALLS]++;
+    w->row->symbolic_sizes +=
+        symbolic_sizes_in(env_pool(single->env), single->program->first[step->node]);
     uint64_t largest = largest_of(single, step->node);
-    if (largest > w->row->counts.of[COST_EXPR_SIZE])
-        w->row->counts.of[COST_EXPR_SIZE] = largest;
+    if (largest > w->row->counts.of[GRAPH_COST_EXPR_SIZE])
+        w->row->counts.of[GRAPH_COST_EXPR_SIZE] = largest;
     return true;
 }
 
-bool cost_table_make(struct cost_table *ret, const struct candidate *candidate, struct err *err)
+static bool make_table(struct cost_table *ret, const struct candidate *candidate, struct err *err)
 {
     struct engines *engines = data_of(candidate)->texts->engines;
     struct cost_walk w = { .table = ret };
@@ -189,6 +272,14 @@ bool cost_table_make(struct cost_table *ret, const struct candidate *candidate, 
     engines_give(engines, single);
     if (!ok)
         cost_table_release(ret);
+    return ok;
+}
+
+bool cost_table_make(struct cost_table *ret, const struct candidate *candidate, struct err *err)
+{
+    struct candidate *program = cost_program(candidate, err);
+    bool ok = program && make_table(ret, program, err);
+    candidate_free(program);
     return ok;
 }
 

@@ -1,6 +1,6 @@
 /* What the compile of a graph costs: what the shape engine counts while it replays the graph, in
  * all and by operator. Counts are those of one walk of the graph, whatever PyTorch's caches would
- * have answered.
+ * have answered. Seconds are an estimate of the caller's, in milliseconds here: no walk has them.
  *
  *     struct cost_table table;
  *     if (cost_table_make(&table, candidate, &err)) look(table.total, table.rows);
@@ -13,18 +13,18 @@
 #include "trace/base/vec.h"
 
 /* X(id, name, by operator, description) */
-#define COSTS_OF(X)                                                                           \
-    X(GUARDS, "guards", true, "guards that the calls add")                                    \
-    X(DISPATCHES, "dispatches", true, "dispatches, those of decompositions included")         \
-    X(EVALUATIONS, "evaluations", true, "evaluations of symbolic conditions")                 \
-    X(SYMBOLIC, "symbolic-tensors", true, "tensors with a symbolic size that calls make")     \
-    X(EXPR_SIZE, "expr-size", true,                                                           \
-      "nodes of the largest size of a result, as sympy counts them, without those of inputs") \
-    X(EXPRS, "exprs", false, "distinct expressions, those of the recording included")         \
-    X(CALLS, "calls", true, "calls of the graph")
+#define COSTS_OF(X)                                                                                \
+    X(GUARDS, "guards", true, "guards that the calls add")                                         \
+    X(DISPATCHES, "dispatches", true, "dispatches, those of decompositions included")              \
+    X(EVALUATIONS, "evaluations", true, "evaluations of symbolic conditions")                      \
+    X(SYMBOLIC, "symbolic-tensors", true, "tensors with a symbolic size that calls make")          \
+    X(EXPR_SIZE, "expr-size", true, "nodes of the largest size of a result, as sympy counts them") \
+    X(EXPRS, "exprs", false, "distinct expressions, those of the recording included")              \
+    X(CALLS, "calls", true, "calls of the graph")                                                  \
+    X(SECONDS, "seconds", true, "estimated time of compiling")
 
 enum cost {
-#define COST(id, name, by_operator, description) COST_##id,
+#define COST(id, name, by_operator, description) GRAPH_COST_##id,
     COSTS_OF(COST)
 #undef COST
         COSTS
@@ -38,7 +38,13 @@ struct cost_counts {
     uint64_t of[COSTS];
 };
 
-/* A cost as an option gives it: "guards>=40", or "guards" without a number. */
+/* Appends a number of a cost as options have it: "40", "1.25" of seconds. */
+void cost_put(struct buf *out, enum cost cost, uint64_t n);
+
+/* Estimates the milliseconds that compiling a graph takes. Threads call it at once. */
+typedef bool cost_estimate(const struct candidate *candidate, uint64_t *ms, struct err *err);
+
+/* A cost as an option gives it: "guards>=40", "seconds>=2.5", or "guards" without a number. */
 struct cost_limit {
     enum cost cost;
     uint64_t least;
@@ -47,22 +53,30 @@ struct cost_limit {
 /* Returns false with ERR_USAGE if the text is no cost. */
 bool cost_read(struct str text, struct cost_limit *ret, struct err *err);
 
-/* Returns the counts of the last walk of the graph by engines_walk(). */
+/* Returns the graph as PyTorch compiles it, whose inputs have no expressions: each of their
+ * compound sizes becomes a symbol, where that is valid. NULL: err is set. */
+struct candidate *cost_program(const struct candidate *candidate, struct err *err);
+/* Returns whether an input of such a graph has a compound size all the same. */
+bool cost_keeps_compound(const struct candidate *program);
+
+/* Returns the counts of the last walk of the graph by engines_walk(), without seconds. */
 struct cost_counts cost_of_walk(const struct graph_replay *single, const struct graph *graph);
 
-struct cost_row {
+struct graph_cost_row {
     struct str op;             /* "aten.add.Tensor" */
     struct cost_counts counts; /* of its calls; expr-size: the largest of their results */
+    uint64_t symbolic_sizes;   /* of their results */
 };
 
 struct cost_table {
-    vec_of(struct cost_row)
+    vec_of(struct graph_cost_row)
     rows;                     /* in the order of the first calls */
     struct cost_counts total; /* guards and evaluations also for inputs, which are in no row */
     struct arena arena;
 };
 
-/* Returns false when out of memory, or when the graph cannot be replayed at all. */
+/* Leaves seconds 0. Returns false when out of memory, or when the graph cannot be replayed at all.
+ */
 bool cost_table_make(struct cost_table *ret, const struct candidate *candidate, struct err *err);
 void cost_table_release(struct cost_table *table); /* accepts a zeroed one */
 

@@ -21,6 +21,8 @@ struct shape_oracle {
     struct signature signature; /* the signature for SHAPE_EXPECT without a regex */
     bool has_signature;
     struct cost_limit limit;
+    cost_estimate *estimate;
+    bool keeps_compound; /* of the whole graph as PyTorch compiles it */
     struct engines *engines;
     struct arena arena;
 };
@@ -31,10 +33,13 @@ struct shape_walk {
     const struct candidate *candidate;
     const struct oracle_question *asking;
     struct answer *answer;
+    struct candidate *program; /* of a cost: what PyTorch compiles (cost_program()) */
     struct graph_replay *single;
     struct guard_match match;
     uint32_t seen; /* number of guards, or of nodes with failures, that were examined */
     bool found, stopped;
+    bool unfit;                 /* for a cost: an input keeps an expression */
+    bool failed;                /* the cost could not be estimated: the answer has the error */
     bool other;                 /* there is a failure of another kind */
     struct shape_failure first; /* the failure that is reported */
     struct arena arena;
@@ -195,18 +200,33 @@ static void find_specialized(struct shape_walk *a)
 
 /* ---- Costs ---- */
 
-/* "its compile costs 12 guards" */
+/* Returns what the graph costs; sets a->failed if that cannot be estimated. */
+static uint64_t count_cost(struct shape_walk *a)
+{
+    enum cost cost = a->oracle->limit.cost;
+    uint64_t ms = 0;
+    if (cost != GRAPH_COST_SECONDS)
+        return cost_of_walk(a->single, a->candidate->graph).of[cost];
+    if (!a->oracle->estimate(a->candidate, &ms, &a->answer->err))
+        a->failed = true;
+    return ms;
+}
+
+/* "its compile costs guards 12" */
 static void find_cost(struct shape_walk *a)
 {
     const struct cost_limit *limit = &a->oracle->limit;
-    uint64_t n = cost_of_walk(a->single, a->candidate->graph).of[limit->cost];
-    char text[80];
-    snprintf(text, sizeof text, "%s %llu", cost_name(limit->cost), (unsigned long long)n);
-    a->found = n >= limit->least;
+    uint64_t n = count_cost(a);
+    struct buf text = BUF_INIT;
+    a->found = !a->failed && n >= limit->least;
     a->other = false;
     a->first = guard_failure(a, a->oracle->what, ENV_NODE_NONE);
-    if (!a->found)
-        a->first.text = arena_copy(&a->arena, str_of(text));
+    if (!a->found) {
+        buf_printf(&text, "%s ", cost_name(limit->cost));
+        cost_put(&text, limit->cost, n);
+        a->first.text = arena_copy(&a->arena, buf_str(&text));
+    }
+    buf_release(&text);
 }
 
 /* ---- Asking ---- */
@@ -236,13 +256,26 @@ static bool go_on(void *user, struct graph_replay *single, const struct step *st
     return !a->found;
 }
 
+/* What an input that keeps its expression costs is not what PyTorch takes. */
+static bool make_program(struct shape_walk *a, struct err *err)
+{
+    a->candidate = a->program = cost_program(a->candidate, err);
+    if (!a->program)
+        return false;
+    a->unfit = !a->oracle->keeps_compound && cost_keeps_compound(a->program);
+    return true;
+}
+
 static bool walk_candidate(struct shape_walk *a, struct err *err)
 {
     const struct injection *inject = a->oracle->injects ? &a->oracle->injection : NULL;
     a->single->more = go_on;
     a->single->more_user = a;
     guard_match_begin(&a->match, a->oracle->what);
-    bool ok = engines_walk(a->single, a->candidate, inject, &a->arena, err);
+    bool ok = true;
+    if (a->oracle->question == SHAPE_COST)
+        ok = make_program(a, err);
+    ok = ok && (a->unfit || engines_walk(a->single, a->candidate, inject, &a->arena, err));
     a->single->more = NULL;
     return ok;
 }
@@ -263,14 +296,20 @@ static void judge_walk(struct shape_walk *a)
         find_assert(a);
         break;
     case SHAPE_SPECIALIZES: find_specialized(a); break;
-    case SHAPE_COST: find_cost(a); break;
+    case SHAPE_COST:
+        if (!a->unfit)
+            find_cost(a);
+        break;
     }
-    if (a->found)
+    if (a->failed)
+        a->answer->verdict = a->answer->err.kind == ERR_ENV ? VERDICT_BROKEN : VERDICT_UNRESOLVED;
+    else if (a->found)
         set_shape_answer(a, VERDICT_INTERESTING, &a->first);
     else if (a->other)
         set_shape_answer(a, VERDICT_OTHER, &a->first);
     else
-        set_shape_answer(a, VERDICT_BORING, a->oracle->question == SHAPE_COST ? &a->first : NULL);
+        set_shape_answer(a, VERDICT_BORING,
+                         a->oracle->question == SHAPE_COST && !a->unfit ? &a->first : NULL);
 }
 
 static void ask_shape_engine(struct oracle *oracle, const struct candidate *candidate,
@@ -296,6 +335,7 @@ static void ask_shape_engine(struct oracle *oracle, const struct candidate *cand
         engines_give(a.oracle->engines, a.single);
     }
     guard_match_end(&a.match);
+    candidate_free(a.program);
     arena_release(&a.arena);
     answer->seconds = clock_seconds() - start;
 }
@@ -350,6 +390,22 @@ static bool find_shape_signature(struct shape_oracle *o, const struct candidate 
     return ok;
 }
 
+/* An estimate replays the graph anew, in the order of PyTorch's passes. */
+static bool has_estimate(struct shape_oracle *o, struct err *err)
+{
+    o->oracle.cheap = o->limit.cost != GRAPH_COST_SECONDS;
+    return o->oracle.cheap || o->estimate ||
+           err_set(err, ERR_USAGE, "--cost: seconds are not known");
+}
+
+static bool read_program(struct shape_oracle *o, const struct candidate *whole, struct err *err)
+{
+    struct candidate *program = cost_program(whole, err);
+    o->keeps_compound = program && cost_keeps_compound(program);
+    candidate_free(program);
+    return program != NULL;
+}
+
 static bool read_shape_question(struct shape_oracle *o, const struct candidate *whole,
                                 struct err *err)
 {
@@ -360,7 +416,8 @@ static bool read_shape_question(struct shape_oracle *o, const struct candidate *
     case SHAPE_COST:
         return cost_read(o->what, &o->limit, err) &&
                (o->limit.has_least || err_set(err, ERR_USAGE, "--cost: a number is missing: %s>=N",
-                                              cost_name(o->limit.cost)));
+                                              cost_name(o->limit.cost))) &&
+               has_estimate(o, err) && read_program(o, whole, err);
     }
     return false;
 }
@@ -371,7 +428,7 @@ static bool make_shape_id(struct shape_oracle *o, const struct shape_options *op
     static const char *const names[] = { "expect", "guard", "specializes", "cost" };
     struct buf id = BUF_INIT;
     o->oracle.name = str_of(names[o->question]);
-    buf_printf(&id, "shape 1 %s %.*s\n%.*s\n%.*s\n%.*s\n%.*s\n%.*s", names[o->question],
+    buf_printf(&id, "shape 2 %s %.*s\n%.*s\n%.*s\n%.*s\n%.*s\n%.*s", names[o->question],
                STR_ARG(o->what), STR_ARG(options->inject), STR_ARG(o->signature.kind),
                STR_ARG(o->signature.message), STR_ARG(o->signature.op),
                STR_ARG(o->signature.frame));
@@ -394,6 +451,7 @@ struct oracle *oracle_shape(const struct shape_options *options, const struct ca
                                  .name = STR("shape"),
                                  .id = STR("") };
     o->question = options->question;
+    o->estimate = options->estimate;
     o->what = arena_copy(&o->arena, options->what);
     o->signature = (struct signature){ STR(""), STR(""), STR(""), STR("") };
     o->engines = engines_hold(data_of(whole)->texts->engines);

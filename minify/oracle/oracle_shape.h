@@ -6,12 +6,14 @@
  *                      is the failure's own signature: kind, normalised message, operator, frame
  *   SHAPE_GUARD        the guard `what` is added: "Eq(s27, 16)", in sympy's str()
  *   SHAPE_SPECIALIZES  the symbol `what` becomes a number
- *   SHAPE_COST         "guards>=N", or another cost (minify/oracle/cost.h)
+ *   SHAPE_COST         "guards>=N", or another cost (minify/oracle/cost.h); `estimate` is needed
+ * for seconds
  *
  * A failure with another signature is VERDICT_OTHER. These oracles are deterministic and cheap. */
 #ifndef SYMTAPE_MINIFY_ORACLE_ORACLE_SHAPE_H
 #define SYMTAPE_MINIFY_ORACLE_ORACLE_SHAPE_H
 
+#include "minify/oracle/cost.h"
 #include "minify/oracle/oracle.h"
 
 enum shape_question { SHAPE_EXPECT, SHAPE_GUARD, SHAPE_SPECIALIZES, SHAPE_COST };
@@ -19,6 +21,7 @@ enum shape_question { SHAPE_EXPECT, SHAPE_GUARD, SHAPE_SPECIALIZES, SHAPE_COST }
 struct shape_options {
     enum shape_question question;
     struct str what;
+    cost_estimate *estimate; /* or NULL */
     struct str inject; /* a fault in the engine, for tests and demos (replay/program/inject.h) */
 };
 

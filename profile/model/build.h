@@ -150,6 +150,9 @@ static inline bool build_takes_file(const struct profile_build *b, struct str fi
     ((struct str){ (const char *)(const uint32_t[]){ __VA_ARGS__ }, \
                    sizeof((const uint32_t[]){ __VA_ARGS__ }) })
 
+/* Counts a guard's expression in a compile; has_graph: its attempt has a graph. */
+void build_count_guard(struct profile_compile *compile, struct str expr, bool has_graph);
+
 /* The steps, in this order; each returns false with err set. */
 bool build_compiles(struct profile_build *b, struct err *err);
 bool build_phases(struct profile_build *b, struct err *err);

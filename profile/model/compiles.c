@@ -129,9 +129,9 @@ static bool name_unfinished(struct profile_build *b, struct build_input *in, str
     return ok;
 }
 
-static void count_guard(struct profile_compile *c, const struct guard *guard, bool has_graph)
+void build_count_guard(struct profile_compile *c, struct str expr, bool has_graph)
 {
-    uint64_t more = guard->expr.n > SHORT_GUARD ? guard->expr.n - SHORT_GUARD : 0;
+    uint64_t more = expr.n > SHORT_GUARD ? expr.n - SHORT_GUARD : 0;
     c->n_guards++;
     c->long_characters += more;
     c->long_characters_of_graphs += has_graph ? more : 0;
@@ -151,7 +151,7 @@ static void count_parts(struct profile_build *b, const struct build_input *in, b
         const struct guard *guard = &in->guards->guards[i];
         uint32_t compile = build_compile(in, guard->attempt);
         if (compile != PROFILE_NONE && guard->kind == GUARD_EVAL)
-            count_guard(&b->compiles.v[compile], guard, has_graph[guard->attempt]);
+            build_count_guard(&b->compiles.v[compile], guard->expr, has_graph[guard->attempt]);
     }
     for (uint32_t i = 0; i < in->symbols->n_symbols; i++) {
         uint32_t compile = build_compile(in, in->symbols->symbols[i].attempt);

@@ -167,6 +167,8 @@ bool build_replays(struct profile_build *b, struct err *err)
     how.jobs = options->jobs;
     how.rules = options->rules;
     how.passes = true;
+    how.torch = options->ahead;
+    how.ahead = options->ahead != 0;
     if (!options->replay)
         return true;
     if (!profile_selector(options->compile, options->recording, &how.selector, err))

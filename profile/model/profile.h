@@ -75,6 +75,9 @@ struct profile_options {
     const struct custom_rules *rules; /* of custom operators; NULL */
     bool by[PROFILE_BYS];             /* the groups to build */
     bool cost_model;                  /* build it */
+    /* The cost model estimates what it takes to compile the Dynamo graphs of tapes without phases
+     * with this release of PyTorch (213: 2.13), from the graphs alone; it needs `replay`. 0: no. */
+    int ahead;
 };
 
 /* ---- Recordings and compiles ---- */

@@ -771,6 +771,7 @@ static bool model_passes(struct attempt_run *run, struct err *err)
                                .state = &run->state,
                                .inputs = &run->load->inputs,
                                .programs = run->programs.v,
+                               .ahead = run->options->ahead,
                                .counts = run->result->passes,
                                .operators = &run->result->pass_operators };
     enum graph_kind *kinds = calloc(run->programs.n + 1, sizeof *kinds);

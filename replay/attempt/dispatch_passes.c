@@ -380,14 +380,14 @@ static bool run_aot(struct pass_run *run, size_t aot)
     return walk_pass(run, &walk);
 }
 
-/* Returns the joint or inference graph that AOTAutograd made of a Dynamo graph: the next one, or
- * n. */
+/* Returns the joint or inference graph that AOTAutograd made of a Dynamo graph: the next one; or,
+ * if there is none, n, or ahead of AOTAutograd the Dynamo graph, which has the same inputs. */
 static size_t aot_of(const struct pass_run *run, size_t dynamo)
 {
     for (size_t i = dynamo + 1; i < run->n && run->kinds[i] != GRAPH_DYNAMO; i++)
         if (run->kinds[i] == GRAPH_JOINT || run->kinds[i] == GRAPH_INFERENCE)
             return i;
-    return run->n;
+    return run->ahead ? dynamo : run->n;
 }
 
 bool passes_run(struct pass_run *run)

@@ -73,6 +73,7 @@ struct pass_run {
     struct program *const *programs; /* in the order of their records; NULL: not part of a pass */
     const enum graph_kind *kinds;
     size_t n;
+    bool ahead; /* AOTAutograd's passes also of a Dynamo graph that no graph of it follows */
     struct pass_counts *counts;       /* of PASSES items; they are added to */
     struct pass_operators *operators; /* is added to */
     /* Private. */

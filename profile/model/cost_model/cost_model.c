@@ -61,6 +61,7 @@ struct trace_costs {
     bool deep;
     double replayed[COST_KINDS][DISPATCHERS]; /* counts */
     double real[COST_KINDS];                  /* counts of a deep recording */
+    double traced_calls; /* of operators to the proxy mode, by AOTAutograd's passes */
     double recorder_ns, compile_ns;
 };
 
@@ -152,6 +153,7 @@ static void add_replayed(struct trace_costs *t, const struct replay *replay)
         add_pass_operator(t, row);
         dispatches[row->pass] += row->paths.dispatches;
         proxies[row->pass] += row->paths.proxy;
+        t->traced_calls += (double)row->paths.proxy;
     }
     for (unsigned i = 0; i < PASSES; i++) {
         const struct pass_counts *pass = &replay->passes[i];
@@ -178,6 +180,38 @@ static void read_traces(struct model_build *m)
     }
     for (size_t i = 0; i < m->b->compiles.n; i++)
         trace_of(m, i)->compile_ns += (double)m->b->compiles.v[i].ns;
+}
+
+/* --- Ahead of a compile --- */
+
+/* Adds the guards that the replay computes, which are not on the tape. */
+static void add_computed_guards(struct profile_compile *c, const struct replay *replay)
+{
+    for (size_t i = 0; i < replay->n_guards; i++)
+        if (replay->guards[i].status == GUARD_STATUS_EXTRA)
+            build_count_guard(c, replay->guards[i].expr, true);
+}
+
+/* AOTAutograd has a call for each operator that reaches the proxy mode, and each has as many
+ * symbolic sizes as a call of Dynamo in the mean. */
+static void add_aten_calls(struct profile_compile *c, double traced)
+{
+    uint64_t calls = c->calls[GRAPH_DYNAMO];
+    double each = calls ? traced / (double)calls : 0;
+    c->calls[GRAPH_INFERENCE] = (uint64_t)traced;
+    c->symbolic_sizes[GRAPH_INFERENCE] = (uint64_t)(each * (double)c->symbolic_sizes[GRAPH_DYNAMO]);
+    c->inputs[GRAPH_INFERENCE] = c->inputs[GRAPH_DYNAMO];
+}
+
+static void look_ahead(struct model_build *m)
+{
+    for (size_t i = 0; i < m->b->compiles.n; i++) {
+        struct profile_compile *c = &m->b->compiles.v[i];
+        const struct replay *replay = m->b->inputs[m->b->recordings.v[c->recording].input].replay;
+        if (replay)
+            add_computed_guards(c, replay);
+        add_aten_calls(c, trace_of(m, i)->traced_calls);
+    }
 }
 
 /* --- Measured: deep recordings --- */
@@ -235,7 +269,7 @@ static void set_amounts(const struct model_build *m, size_t at, enum cost_units 
 {
     const struct profile_compile *c = &m->b->compiles.v[at];
     bool dynamo = units == UNITS_DYNAMO;
-    amount[COST_TERM_ONCE] = is_first(m, at);
+    amount[COST_TERM_ONCE] = is_first(m, at) && !m->b->profile.options.ahead;
     amount[COST_TERM_UNIT] = units == UNITS_GUARDS ? (double)c->n_guards
                              : dynamo              ? (double)calls_of(c, GRAPH_DYNAMO)
                                                    : (double)aten_calls(c);
@@ -328,10 +362,12 @@ static bool fit_kind(struct model_build *m, unsigned kind, const struct cost_uni
     return unit->n > 0;
 }
 
-/* Returns the release that recorded the first trace, or 0. */
+/* Returns the release that recorded the first trace, or that is to compile it, or 0. */
 static int recorded_release(const struct profile_build *b)
 {
     const struct trace *trace = b->profile.n_traces ? b->profile.traces[0] : NULL;
+    if (b->profile.options.ahead)
+        return b->profile.options.ahead;
     return trace && trace->n_recordings ? torch_release(trace->recordings[0].torch_version) : 0;
 }
 
@@ -365,6 +401,17 @@ static void add_measured(struct model_build *m, const struct compile_costs *c)
         m->explained[part] += c->part_ns[part];
 }
 
+static void add_shares(struct model_build *m, unsigned kind, const double amount[COST_TERMS])
+{
+    struct cost_shares *to = &m->b->profile.cost_model.estimated;
+    for (unsigned term = 0; term < COST_TERMS; term++) {
+        double ns = m->units[kind].term_ns[term] * amount[term];
+        double *sum =
+            term == COST_TERM_UNIT && is_dispatch(kind) ? &to->dispatch_ns : &to->term_ns[term];
+        *sum += ns;
+    }
+}
+
 /* phase_ns: the time of the part's phases in which nothing but this kind of work was done; 0: not
  * known. */
 static void add_estimate(struct model_build *m, unsigned kind, enum phase_part part,
@@ -378,6 +425,7 @@ static void add_estimate(struct model_build *m, unsigned kind, enum phase_part p
     m->explained[part] += ns;
     m->estimated_ns[kind] += estimate;
     m->estimated[part] += estimate;
+    add_shares(m, kind, amount);
 }
 
 /* Returns whether the replay counts dispatches in a part. */
@@ -386,12 +434,20 @@ static bool has_dispatches(enum phase_part part)
     return part == PHASE_DYNAMO || part == PHASE_AOT;
 }
 
+/* Returns whether a part of the compiler ran, or, ahead of a compile, would run. */
+static bool is_estimated(const struct model_build *m, size_t at, enum phase_part part)
+{
+    if (m->b->profile.options.ahead)
+        return has_dispatches(part) || part == PHASE_GUARDS;
+    return m->compiles[at].part_ns[part] > 0;
+}
+
 static void estimate_compile(struct model_build *m, size_t at)
 {
     for (unsigned kind = 0; kind < COST_KINDS; kind++) {
         const struct kind_row *row = &KINDS[kind];
         double amount[COST_TERMS];
-        if (row->units == UNITS_NONE || !(m->compiles[at].part_ns[row->part] > 0))
+        if (row->units == UNITS_NONE || !is_estimated(m, at, row->part))
             continue;
         set_amounts(m, at, row->units, amount);
         add_estimate(m, kind, row->part, amount,
@@ -521,12 +577,18 @@ static bool model_costs(struct model_build *m)
     if (!add_part_times(m))
         return false;
     read_traces(m);
+    if (m->b->profile.options.ahead)
+        look_ahead(m);
     for (size_t i = 0; i < m->b->compiles.n; i++)
         if (m->compiles[i].deep)
             measure_compile(m, i);
     find_units(m);
     add_all(m);
     model->wall_ns = whole_ns((double)m->b->profile.compile_ns);
+    double sum = model->estimated.dispatch_ns;
+    for (unsigned term = 0; term < COST_TERMS; term++)
+        sum += model->estimated.term_ns[term];
+    model->estimated_ns = whole_ns(sum);
     return list_rows(m, model) && list_parts(m, model);
 }
 

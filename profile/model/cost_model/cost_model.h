@@ -6,7 +6,11 @@
  * Dynamo and AOTAutograd are estimated there: the number of units, which the replay counts, times
  * what a unit costs; that is a fit over the deep recordings among the profile's tapes, or, where
  * there are none, the one that symtape ships (cost_units.def). The rows and unexplained_ns add up
- * to the time of the compiles, exactly. */
+ * to the time of the compiles, exactly.
+ *
+ * With the option `ahead` nothing was compiled: all parts that trace and guard are estimated from
+ * Dynamo's graphs, the guards and dispatches that the replay computes, and AOTAutograd's calls, of
+ * which there are as many as operators reach the proxy mode. */
 #ifndef SYMTAPE_PROFILE_MODEL_COST_MODEL_COST_MODEL_H
 #define SYMTAPE_PROFILE_MODEL_COST_MODEL_COST_MODEL_H
 
@@ -48,6 +52,12 @@ struct cost_part {
     int64_t estimated_ns; /* what units make of it, in recordings that are not deep */
 };
 
+/* The estimated time by what it grows with. */
+struct cost_shares {
+    double dispatch_ns;         /* of the terms: with the number of dispatches */
+    double term_ns[COST_TERMS]; /* without that */
+};
+
 struct cost_model {
     bool fitted;     /* there are deep recordings among the tapes */
     int release;     /* of the units that are shipped: 213 is PyTorch 2.13; 0: there is none */
@@ -60,6 +70,8 @@ struct cost_model {
     uint32_t n_parts;
     const struct cost_inside *inside; /* of deep recordings, by time */
     uint32_t n_inside;
+    struct cost_shares estimated;
+    int64_t estimated_ns; /* their sum */
 };
 
 /* What a unit of a kind costs in a release of PyTorch, or in the nearest one that was measured,

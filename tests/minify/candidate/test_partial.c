@@ -39,7 +39,7 @@ static void minify(struct run *run, const char *graph)
     struct buf log = BUF_INIT;
     struct selector selector;
     struct minify_options options = MINIFY_OPTIONS_DEFAULT;
-    struct shape_options how = { SHAPE_EXPECT, STR(""), STR("") };
+    struct shape_options how = { .question = SHAPE_EXPECT, .what = STR(""), .inject = STR("") };
     const char *path = temp_path("failed.log");
     put_record(&log, "\"create_symbol\": {\"symbol\": \"s77\", \"val\": \"6\", \"vr\": \"[2, "
                      "int_oo]\", \"source\": \"L['x'].size()[0]\"}");

@@ -30,7 +30,9 @@ static void minify(struct run *run, enum shape_question question, const char *wh
 {
     struct err err = ERR_INIT;
     struct minify_options options = MINIFY_OPTIONS_DEFAULT;
-    struct shape_options how = { question, str_of(what), str_of(inject) };
+    struct shape_options how = { .question = question,
+                                 .what = str_of(what),
+                                 .inject = str_of(inject) };
     options.oracle = run->oracle = oracle_shape(&how, run->whole, &err);
     assert_no_err(&err);
     assert_true(minify_run(run->whole, &options, &run->result, &err));
@@ -115,8 +117,9 @@ static void test_other_failures(void **state)
     struct run run;
     struct minify_options options = MINIFY_OPTIONS_DEFAULT;
     load(&run, "failures/constraint_specialized.log.zst", "0/0:forward");
-    struct shape_options how = { SHAPE_EXPECT, STR("nothing says this"),
-                                 STR("aten.native_layer_norm=refuse") };
+    struct shape_options how = { .question = SHAPE_EXPECT,
+                                 .what = STR("nothing says this"),
+                                 .inject = STR("aten.native_layer_norm=refuse") };
     options.oracle = run.oracle = oracle_shape(&how, run.whole, &err);
     assert_no_err(&err);
     assert_true(minify_run(run.whole, &options, &run.result, &err));
@@ -145,7 +148,9 @@ static void test_questions(void **state)
     };
     load(&run, "failures/constraint_specialized.log.zst", "0/0:forward");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct shape_options how = { bad[i].question, str_of(bad[i].what), str_of(bad[i].inject) };
+        struct shape_options how = { .question = bad[i].question,
+                                     .what = str_of(bad[i].what),
+                                     .inject = str_of(bad[i].inject) };
         assert_null(oracle_shape(&how, run.whole, &err));
         assert_err(&err, ERR_USAGE, bad[i].why);
     }
