@@ -1,7 +1,9 @@
 #include "replay/parallel.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 enum { MAX_JOBS = 64 };
 
@@ -31,4 +33,13 @@ void parallel_for(size_t n, uint32_t jobs, void (*fn)(void *user, size_t i), voi
     run_worker(&s);
     for (size_t i = 0; i < n_threads; i++)
         pthread_join(threads[i], NULL);
+}
+
+uint32_t parallel_processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return (uint32_t)CPU_COUNT(&set);
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (uint32_t)n : 1;
 }

@@ -9,4 +9,7 @@
  * returns when all are done. If a thread cannot be started, the others do its work. */
 void parallel_for(size_t n, uint32_t jobs, void (*fn)(void *user, size_t i), void *user);
 
+/* The processors that the process may use: at least 1. */
+uint32_t parallel_processors(void);
+
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -41,20 +42,24 @@ struct program {
     struct header *headers;
 };
 
+/* Programs are compiled by several threads. */
 static int injected(const char *name)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct {
         const char *name;
         unsigned long long n;
     } calls[32];
     unsigned long long n = 0, at;
     int error;
+    pthread_mutex_lock(&lock);
     for (size_t i = 0; i < sizeof calls / sizeof *calls && n == 0; i++) {
         if (!calls[i].name)
             calls[i].name = name;
         if (strcmp(calls[i].name, name) == 0)
             n = ++calls[i].n;
     }
+    pthread_mutex_unlock(&lock);
     const char *rule = getenv("SYMTAPE_FAKE_FAIL");
     for (; rule && *rule; rule = strchr(rule, ',') ? strchr(rule, ',') + 1 : NULL)
         if (strncmp(rule, name, strlen(name)) == 0 &&

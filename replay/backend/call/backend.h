@@ -130,6 +130,10 @@ struct backend_kind {
     struct captured *(*capture_end)(struct backend *backend, struct err *err); /* NULL: err */
     bool (*launch)(struct backend *backend, struct captured *captured, struct err *err);
     void (*drop)(struct backend *backend, struct captured *captured); /* NULL is fine */
+    /* Compiles the kernels that calls did not wait for (struct backend's `repeats`), several at a
+     * time. Returns whether there were any: then values since the first of them are not computed,
+     * and the calls must be made again from the first one on. NULL: calls compile nothing. */
+    bool (*build)(struct backend *backend);
     /* Does what calls put off, since it takes long: makes choices, and compiles the kernels that
      * other sizes need. It is called between runs. Returns whether later calls may compute other
      * bits than before. NULL: the backend puts nothing off. */
@@ -184,6 +188,11 @@ struct backend {
     /* Set for a run that refine() follows: its calls do without plans of libraries that are slow to
      * make, where a kernel of the backend's own computes the same. */
     bool puts_off;
+    /* Set for calls that the caller can make again: those whose kernel is not compiled yet do not
+     * wait for it (`build`). */
+    bool repeats;
+    uint32_t unbuilt;  /* kernels that calls did not wait for. Until build(), nothing is launched,
+                          and  values cannot be read */
     bool lacks_kernel; /* the call that failed has an operator without a kernel */
     bool wants_sizes;  /* the call that failed can be made if its sizes are known to the host; its
                           arguments are what they were */

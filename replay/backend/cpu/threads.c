@@ -1,16 +1,13 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* sched_getaffinity */
-#endif
 #include "replay/backend/cpu/threads.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "replay/backend/cpu/cpu.h"
+#include "replay/parallel.h"
 
 enum { MOST_THREADS = 256, STACK_BYTES = 1 << 20 };
 
@@ -24,15 +21,6 @@ struct cpu_threads {
     void *user;
     int64_t next, end, finished;
 };
-
-static unsigned usable_processors(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        return (unsigned)CPU_COUNT(&set);
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (unsigned)n : 1;
-}
 
 struct cpu_threads *cpu_threads_new(void)
 {
@@ -96,7 +84,7 @@ static void start_threads(struct cpu_threads *t, unsigned wanted)
     sigset_t all, before;
     pthread_attr_t attributes;
     t->started = true;
-    wanted = (wanted ? wanted : usable_processors()) - 1;
+    wanted = (wanted ? wanted : parallel_processors()) - 1;
     wanted = wanted < MOST_THREADS ? wanted : MOST_THREADS;
     if (wanted == 0)
         return;

@@ -461,6 +461,7 @@ const struct backend_kind backend_cuda = {
     .capture_end = cuda_capture_end,
     .launch = cuda_launch_captured,
     .drop = cuda_drop_captured,
+    .build = cuda_build,
     .refine = cuda_refine,
     .trim = cuda_trim,
 };

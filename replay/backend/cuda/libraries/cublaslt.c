@@ -724,8 +724,8 @@ static bool launch_lt_matmul(struct kernel *k, struct cublaslt *lt, const struct
     void *stream = NULL;
     if (k->failed)
         return true;
-    cuda_library_begin(k, "cublasLtMatmul", &stream);
-    int status = k->failed ? CUBLAS_OK : run_plan(lt, plan, p, workspace, stream);
+    const bool launches = cuda_library_begin(k, "cublasLtMatmul", &stream);
+    int status = launches ? run_plan(lt, plan, p, workspace, stream) : CUBLAS_OK;
     plan->refused = status == CUBLAS_NOT_SUPPORTED || status == CUBLAS_INVALID_VALUE ||
                     status == CUBLAS_ARCH_MISMATCH;
     if (status != CUBLAS_OK && !plan->refused)

@@ -552,9 +552,9 @@ bool cudnn_run(struct kernel *k, const struct cudnn_job *job)
     if (!plan || !plan->plan)
         return !plan;
     uint64_t workspace = plan->workspace ? cuda_workspace(k, (size_t)plan->workspace) : 0;
-    cuda_library_begin(k, job->name, &stream);
-    int status = k->failed ? CUDNN_OK : dnn->table.set_stream(dnn->handle, stream);
-    if (!k->failed && status == CUDNN_OK)
+    const bool launches = cuda_library_begin(k, job->name, &stream);
+    int status = launches ? dnn->table.set_stream(dnn->handle, stream) : CUDNN_OK;
+    if (launches && status == CUDNN_OK)
         status = execute_plan(dnn, job, plan->plan, workspace);
     if (status != CUDNN_OK) {
         err_set(k->err, ERR_ENV, "%s: status %d%s; $SYMTAPE_CUDA_WITHOUT=cudnn runs without it",

@@ -315,7 +315,7 @@ static struct cuda_function *group_function(struct points *points, const struct 
     else
         err_nomem(err);
     buf_release(&text);
-    if (made.f && !vec_push(&points->compiled, made))
+    if (made.f && made.f->f && !vec_push(&points->compiled, made))
         return err_nomem(err), NULL;
     if (made.f)
         put_off_widths(points, g, plan, name);

@@ -30,6 +30,8 @@ struct captured {
 
 bool cuda_may_wait(struct cuda *cuda, const char *reason, struct err *err)
 {
+    if (cuda->base.unbuilt)
+        return err_set(err, ERR_ENV, "kernels are still to be compiled");
     if (!cuda->capture)
         return true;
     if (!err_is_set(&cuda->capture->broken))

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "replay/backend/cuda/runtime/device_text.h"
+#include "replay/parallel.h"
 #include "trace/base/hash.h"
 
 static const struct library_symbol symbols[] = {
@@ -192,4 +193,29 @@ bool compiler_run(const struct compiler *c, const struct program_text *program, 
                      c->major, c->minor);
     c->nvrtc.destroy(&p);
     return ok;
+}
+
+/* ---- Several programs ---- */
+
+struct compile_all {
+    const struct compiler *compiler;
+    struct compile_job *jobs;
+    int architecture;
+};
+
+static void compile_one(void *user, size_t i)
+{
+    const struct compile_all *all = user;
+    struct compile_job *job = &all->jobs[i];
+    struct err ignored = { 0 };
+    const struct str source = { job->source.p, job->source.n - 1 };
+    job->compiled =
+        compiler_run(all->compiler, &job->program, source, all->architecture, &job->code, &ignored);
+}
+
+void compiler_run_all(const struct compiler *compiler, struct compile_job *jobs, size_t n,
+                      int architecture, uint32_t threads)
+{
+    struct compile_all all = { compiler, jobs, architecture };
+    parallel_for(n, threads ? threads : parallel_processors(), compile_one, &all);
 }

@@ -38,4 +38,17 @@ struct cubin_key program_key(struct str source, int architecture);
 bool compiler_run(const struct compiler *compiler, const struct program_text *program,
                   struct str source, int architecture, struct buf *ret, struct err *err);
 
+/* A program that is compiled beside others. */
+struct compile_job {
+    struct program_text program;
+    struct buf source; /* ends with 0 */
+    struct cubin_key key;
+    bool compiled;   /* result: `code` is what compiler_run() returns */
+    struct buf code; /* the caller frees both buffers */
+};
+/* Compiles the programs on up to that many threads; 0: as many as the process may use processors.
+ * One that does not compile is tried again, alone, by the call that needs it, which reports why. */
+void compiler_run_all(const struct compiler *compiler, struct compile_job *jobs, size_t n,
+                      int architecture, uint32_t threads);
+
 #endif

@@ -21,7 +21,7 @@ struct captured;     /* capture.c */
 
 struct cuda_function {
     const char *name; /* owned by the backend, until it is closed */
-    cu_function f;
+    cu_function f;    /* NULL: it is not compiled yet (struct backend's `unbuilt`) */
     int registers, local,
         shared; /* registers and local bytes of a thread, static shared bytes of a block */
     uint32_t shared_allowed; /* dynamic bytes that a launch may use now */
@@ -220,8 +220,9 @@ bool cuda_capture_begin(struct backend *backend, struct err *err);
 struct captured *cuda_capture_end(struct backend *backend, struct err *err);
 bool cuda_launch_captured(struct backend *backend, struct captured *captured, struct err *err);
 void cuda_drop_captured(struct backend *backend, struct captured *captured);
-/* Returns whether the host may wait for the device, which it cannot in a capture: then this sets
- * err, and the capture fails with that reason. */
+/* Returns whether the host may wait for the device. It cannot in a capture: then this sets err, and
+ * the capture fails with that reason. Neither can it where work was not launched (struct backend's
+ * `unbuilt`). */
 bool cuda_may_wait(struct cuda *cuda, const char *reason, struct err *err);
 /* Returns the pool that memory is allocated from now: the capture's, or the backend's. */
 struct memory_pool *cuda_pool(struct cuda *cuda);
@@ -278,6 +279,8 @@ struct cuda_function *cuda_compile_text(struct cuda *cuda, const char *name, str
 /* Returns the kernel `name` of device/FILE.cu. */
 struct cuda_function *cuda_compile_file(struct cuda *cuda, const char *file, const char *name,
                                         const char *defines, struct err *err);
+/* The backend's `build`. */
+bool cuda_build(struct backend *backend);
 /* Notes a function that calls of other sizes may need, unless memory is short; and compiles or
  * loads all that were noted, between runs. */
 void cuda_put_off(struct cuda *cuda, const struct program_text *program);

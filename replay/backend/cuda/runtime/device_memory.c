@@ -170,8 +170,8 @@ bool cuda_copy_to_host(struct cuda *cuda, void *to, uint64_t from, size_t bytes,
 {
     if (bytes == 0)
         return true;
-    return cuda_usable(cuda, err) && cuda_may_wait(cuda, "the host reads values", err) &&
-           cuda_flush(cuda, err) &&
+    return cuda_usable(cuda, err) && cuda_flush(cuda, err) &&
+           cuda_may_wait(cuda, "the host reads values", err) &&
            cuda_check(cuda, cuda->driver.copy_to_host(to, from, bytes, cuda->stream), err,
                       "copying %zu bytes from the device", bytes) &&
            cuda_settle(cuda, err);

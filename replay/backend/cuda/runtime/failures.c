@@ -150,8 +150,8 @@ bool cuda_settle(struct cuda *cuda, struct err *err)
 {
     struct cuda_failures *f = &cuda->failures;
     uint32_t n = f->n;
-    if (!cuda_usable(cuda, err) || !cuda_may_wait(cuda, "the host waits for the device", err) ||
-        !cuda_flush(cuda, err))
+    if (!cuda_usable(cuda, err) || !cuda_flush(cuda, err) ||
+        !cuda_may_wait(cuda, "the host waits for the device", err))
         return false;
     n = f->n;
     if (n && !cuda_check(cuda,

@@ -70,7 +70,8 @@ const char *cuda_sum_type(enum dtype dtype);
 /* --- Functions --- */
 
 /* Returns the kernel `name` of device/FILE.cu with `defines` before it. It is compiled at its first
- * use in any run and then read from the cubin cache. NULL: failed. */
+ * use in any run and then read from the cubin cache. Where calls do not wait for that (struct
+ * backend's `repeats`), it may be one that cannot be launched. NULL: failed. */
 struct cuda_function *cuda_function(struct kernel *k, const char *file, const char *name,
                                     const char *defines);
 /* Does the same for a generated text, which follows the prologue. */
@@ -123,8 +124,9 @@ uint64_t cuda_error_word(struct kernel *k);
 /* Lets the CPU compute this call. It must be called before anything is launched or written. */
 void cuda_decline(struct kernel *k);
 
-/* Enclose routines of libraries, which launch work on *stream (a CUstream). */
-void cuda_library_begin(struct kernel *k, const char *what, void **stream);
+/* Enclose routines of libraries, which launch work on *stream (a CUstream). False: nothing may be
+ * launched. */
+bool cuda_library_begin(struct kernel *k, const char *what, void **stream);
 void cuda_library_end(struct kernel *k);
 
 /* Runs a row of replay/backend/pointwise/pointwise_ops.h, whose result is `to`. It joins the

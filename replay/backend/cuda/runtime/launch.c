@@ -218,7 +218,7 @@ bool cuda_launch_work(struct cuda *cuda, struct cuda_function *f, struct cuda_gr
     void *arguments[] = { (void *)(uintptr_t)args };
     g.y += g.y == 0;
     g.z += g.z == 0;
-    if (g.x == 0)
+    if (g.x == 0 || cuda->base.unbuilt)
         return true;
     if (!cuda_usable(cuda, err) || !within_limits(f, g, err) ||
         !allow_shared(cuda, f, g.shared, err) || !begin_launch(cuda, f->name, work, &timed, err))
@@ -288,15 +288,16 @@ uint32_t cuda_blocks(const struct kernel *k, int64_t n, int64_t each)
 
 /* ---- Libraries ---- */
 
-void cuda_library_begin(struct kernel *k, const char *what, void **stream)
+bool cuda_library_begin(struct kernel *k, const char *what, void **stream)
 {
     struct cuda *cuda = cuda_of(k);
     *stream = cuda->stream;
     if (k->failed)
-        return;
+        return false;
     if (!cuda_usable(cuda, k->err) || !cuda_flush(cuda, k->err) ||
         !begin_launch(cuda, what, work_of(k), &cuda->now->timed, k->err))
         k->failed = true;
+    return !k->failed && !cuda->base.unbuilt;
 }
 
 void cuda_library_end(struct kernel *k)

@@ -24,9 +24,10 @@ struct function_entry {
     struct cuda_function function;
 };
 
-/* A function that later calls may need. */
+/* A function that was not compiled when a call asked for it, or that later calls may need. */
 struct put_off {
     struct put_off *next;
+    bool unbuilt; /* a call did not wait for it (struct backend's `unbuilt`) */
     uint64_t hash;
     struct str file, name, defines; /* as in struct function_entry, with an end */
 };
@@ -36,6 +37,7 @@ struct cuda_modules {
     struct module *modules;
     struct put_off *put_off;
     struct function_entry *buckets[BUCKETS];
+    struct cuda_function unbuilt; /* stands for each function that is still to be compiled */
 };
 
 void cuda_modules_close(struct cuda *cuda)
@@ -61,6 +63,53 @@ bool cuda_need_compiler(struct cuda *cuda, struct err *err)
     }
     return cuda->compiler.library.handle != NULL ||
            err_set(err, cuda->no_compiler.kind, "%s", cuda->no_compiler.text);
+}
+
+static struct str defines_of(const struct program_text *program)
+{
+    return program->file ? str_of(program->defines ? program->defines : "") : program->text;
+}
+
+static uint64_t hash_of(const struct program_text *program)
+{
+    const struct str file = str_of(program->file ? program->file : "");
+    return hash_mix(hash_str(defines_of(program)),
+                    hash_mix(hash_str(file), hash_str(str_of(program->name))));
+}
+
+/* Returns the entry of the function in the list, which it is added to. NULL: out of memory. */
+static struct put_off *put_off(struct cuda *cuda, const struct program_text *program)
+{
+    struct cuda_modules *modules = cuda->modules;
+    const uint64_t hash = hash_of(program);
+    struct put_off *p = modules->put_off;
+    while (p && p->hash != hash)
+        p = p->next;
+    if (p)
+        return p;
+    p = arena_new(&modules->arena, struct put_off);
+    if (!p)
+        return NULL;
+    p->hash = hash;
+    p->file = arena_copy(&modules->arena, str_of(program->file ? program->file : ""));
+    p->name = arena_copy(&modules->arena, str_of(program->name));
+    p->defines = arena_copy(&modules->arena, defines_of(program));
+    if (!p->file.p || !p->name.p || !p->defines.p)
+        return NULL;
+    p->next = modules->put_off;
+    modules->put_off = p;
+    return p;
+}
+
+/* Returns whether the call goes on without the function, which is noted. */
+static bool goes_without(struct cuda *cuda, const struct program_text *program)
+{
+    struct put_off *p = cuda->base.repeats ? put_off(cuda, program) : NULL;
+    if (!p)
+        return false;
+    cuda->base.unbuilt += !p->unbuilt;
+    p->unbuilt = true;
+    return true;
 }
 
 static bool compile(struct cuda *cuda, const struct program_text *program, struct str source,
@@ -101,7 +150,7 @@ static bool load_module(struct cuda *cuda, const struct program_text *program, s
 }
 
 /* Loads the module from the cache on disk or from the compiler; if the driver refuses the cached
- * one, it is compiled again. */
+ * one, it is compiled again. False without an error: the call goes on without it. */
 static bool make_module(struct cuda *cuda, const struct program_text *program, struct str source,
                         struct cubin_key key, cu_module *ret, struct err *err)
 {
@@ -116,7 +165,7 @@ static bool make_module(struct cuda *cuda, const struct program_text *program, s
               load_module(cuda, program, buf_str(&code), ret, &why);
     if (!ok && !have)
         err_set(err, why.kind, "kernel %s: %s", program->name, why.text);
-    if (!ok && have && cuda_usable(cuda, err)) {
+    if (!ok && have && cuda_usable(cuda, err) && !goes_without(cuda, program)) {
         buf_clear(&code);
         ok = compile(cuda, program, source, &code, err) &&
              load_module(cuda, program, buf_str(&code), ret, err);
@@ -128,6 +177,15 @@ static bool make_module(struct cuda *cuda, const struct program_text *program, s
     return ok;
 }
 
+static struct module *known_module(const struct cuda *cuda, struct cubin_key key)
+{
+    struct module *m = cuda->modules->modules;
+    while (m && (m->key.high != key.high || m->key.low != key.low))
+        m = m->next;
+    return m;
+}
+
+/* NULL without an error: the call goes on without it. */
 static struct module *module_of(struct cuda *cuda, const struct program_text *program,
                                 struct err *err)
 {
@@ -136,9 +194,7 @@ static struct module *module_of(struct cuda *cuda, const struct program_text *pr
     if (program_source(program, &source, err)) {
         struct cubin_key key = program_key(buf_str(&source), cuda->architecture);
         buf_putc(&source, '\0');
-        for (found = cuda->modules->modules; found; found = found->next)
-            if (found->key.high == key.high && found->key.low == key.low)
-                break;
+        found = known_module(cuda, key);
         struct module *m =
             found || source.failed ? NULL : arena_new(&cuda->modules->arena, struct module);
         struct str text = { source.p, source.n ? source.n - 1 : 0 };
@@ -185,18 +241,6 @@ static struct function_entry *entry_new(struct cuda *cuda, const struct program_
     return e->file.p && e->name.p && e->defines.p ? e : NULL;
 }
 
-static struct str defines_of(const struct program_text *program)
-{
-    return program->file ? str_of(program->defines ? program->defines : "") : program->text;
-}
-
-static uint64_t hash_of(const struct program_text *program)
-{
-    const struct str file = str_of(program->file ? program->file : "");
-    return hash_mix(hash_str(defines_of(program)),
-                    hash_mix(hash_str(file), hash_str(str_of(program->name))));
-}
-
 /* NULL: it was not needed yet. */
 static struct function_entry *known_function(const struct cuda *cuda,
                                              const struct program_text *program, uint64_t hash)
@@ -222,6 +266,8 @@ function_of_program(struct cuda *cuda, const struct program_text *program, struc
     if (e)
         return &e->function;
     struct module *module = module_of(cuda, program, err);
+    if (!module && !err_is_set(err) && cuda->base.unbuilt)
+        return &cuda->modules->unbuilt;
     e = module ? entry_new(cuda, program, defines_of(program), hash) : NULL;
     if (module && !e)
         err_nomem(err);
@@ -270,33 +316,12 @@ struct cuda_function *cuda_compile_text(struct cuda *cuda, const char *name, str
     return function_of_program(cuda, &(struct program_text){ .name = name, .text = text }, err);
 }
 
-/* ---- Functions that later calls may need ---- */
-
-static bool is_put_off(const struct cuda_modules *modules, uint64_t hash)
-{
-    const struct put_off *p = modules->put_off;
-    while (p && p->hash != hash)
-        p = p->next;
-    return p != NULL;
-}
+/* ---- Functions that were put off ---- */
 
 void cuda_put_off(struct cuda *cuda, const struct program_text *program)
 {
-    struct cuda_modules *modules = cuda->modules;
-    const uint64_t hash = hash_of(program);
-    if (!modules || known_function(cuda, program, hash) || is_put_off(modules, hash))
-        return;
-    struct put_off *p = arena_new(&modules->arena, struct put_off);
-    if (!p)
-        return;
-    p->hash = hash;
-    p->file = arena_copy(&modules->arena, str_of(program->file ? program->file : ""));
-    p->name = arena_copy(&modules->arena, str_of(program->name));
-    p->defines = arena_copy(&modules->arena, defines_of(program));
-    if (!p->file.p || !p->name.p || !p->defines.p)
-        return;
-    p->next = modules->put_off;
-    modules->put_off = p;
+    if (cuda->modules && !known_function(cuda, program, hash_of(program)))
+        put_off(cuda, program);
 }
 
 void cuda_function_later(struct kernel *k, const char *file, const char *name, const char *defines)
@@ -306,16 +331,121 @@ void cuda_function_later(struct kernel *k, const char *file, const char *name, c
         cuda_put_off(cuda_of(k), &(struct program_text){ with_end, name, defines, { 0 } });
 }
 
+static struct program_text program_of(const struct put_off *p)
+{
+    return p->file.n ? (struct program_text){ p->file.p, p->name.p, p->defines.p, { 0 } }
+                     : (struct program_text){ NULL, p->name.p, NULL, p->defines };
+}
+
+/* Takes those that calls did not wait for, or all, out of the list. */
+static struct put_off *take_put_off(struct cuda_modules *modules, bool unbuilt)
+{
+    struct put_off *taken = NULL, *left = NULL, *p = modules->put_off;
+    while (p) {
+        struct put_off *next = p->next, **to = !unbuilt || p->unbuilt ? &taken : &left;
+        p->next = *to;
+        *to = p;
+        p = next;
+    }
+    modules->put_off = left;
+    return taken;
+}
+
+/* Returns whether the program has to be compiled: it is not loaded, not in the cache on disk, and
+ * none of the n jobs before. */
+static bool must_compile(struct cuda *cuda, const struct compile_job *jobs, size_t n)
+{
+    const struct compile_job *job = &jobs[n];
+    char folder[1200];
+    struct buf code = BUF_INIT;
+    bool found = known_module(cuda, job->key) != NULL;
+    for (size_t i = 0; i < n && !found; i++)
+        found = jobs[i].key.high == job->key.high && jobs[i].key.low == job->key.low;
+    found = found ||
+            (cubin_cache_folder(folder, sizeof folder) &&
+             cubin_cache_read(folder, job->key, cuda->compiler.major, cuda->compiler.minor, &code));
+    buf_release(&code);
+    return !found;
+}
+
+/* Adds the job of a function unless there is nothing to compile. */
+static bool add_job(struct cuda *cuda, const struct put_off *p, struct compile_job *jobs, size_t n)
+{
+    struct err ignored = { 0 };
+    struct compile_job *job = &jobs[n];
+    *job = (struct compile_job){ .program = program_of(p), .source = BUF_INIT, .code = BUF_INIT };
+    if (program_source(&job->program, &job->source, &ignored)) {
+        job->key = program_key(buf_str(&job->source), cuda->architecture);
+        buf_putc(&job->source, '\0');
+        if (!job->source.failed && must_compile(cuda, jobs, n))
+            return true;
+    }
+    buf_release(&job->source);
+    return false;
+}
+
+/* Loads what was compiled and stores it on disk. */
+static void finish_job(struct cuda *cuda, struct compile_job *job)
+{
+    struct err ignored = { 0 };
+    char folder[1200];
+    struct module *m = job->compiled ? arena_new(&cuda->modules->arena, struct module) : NULL;
+    if (m && load_module(cuda, &job->program, buf_str(&job->code), &m->module, &ignored)) {
+        m->key = job->key;
+        m->next = cuda->modules->modules;
+        cuda->modules->modules = m;
+        if (cubin_cache_folder(folder, sizeof folder))
+            cubin_cache_write(folder, job->key, cuda->compiler.major, cuda->compiler.minor,
+                              buf_str(&job->code));
+    }
+    buf_release(&job->source);
+    buf_release(&job->code);
+}
+
+/* Compiles the programs of the functions that are in no cache, several at a time. */
+static void compile_together(struct cuda *cuda, const struct put_off *list)
+{
+    struct err ignored = { 0 };
+    size_t n = 0, most = 0;
+    for (const struct put_off *p = list; p; p = p->next)
+        most++;
+    struct compile_job *jobs = most ? calloc(most, sizeof *jobs) : NULL;
+    if (!jobs || !cuda_need_compiler(cuda, &ignored)) { /* each is compiled where it is needed */
+        free(jobs);
+        return;
+    }
+    for (const struct put_off *p = list; p; p = p->next)
+        n += add_job(cuda, p, jobs, n);
+    uint64_t start = clock_ns();
+    compiler_run_all(&cuda->compiler, jobs, n, cuda->architecture, cuda->base.threads);
+    cuda->base.log.compiled += n;
+    cuda->base.log.compile_ns += clock_ns() - start;
+    for (size_t i = 0; i < n; i++)
+        finish_job(cuda, &jobs[i]);
+    free(jobs);
+}
+
+bool cuda_build(struct backend *backend)
+{
+    struct cuda *cuda = (struct cuda *)backend;
+    struct err ignored = { 0 };
+    if (!cuda->base.unbuilt)
+        return false;
+    cuda->base.unbuilt = 0;
+    struct put_off *list = cuda->modules ? take_put_off(cuda->modules, true) : NULL;
+    if (cuda_usable(cuda, &ignored))
+        compile_together(cuda, list);
+    return true;
+}
+
 void cuda_compile_put_off(struct cuda *cuda)
 {
     struct err ignored = { 0 }; /* a call that needs the function fails with it */
-    struct put_off *p = cuda->modules ? cuda->modules->put_off : NULL;
-    if (p)
-        cuda->modules->put_off = NULL;
+    struct put_off *p = cuda->modules ? take_put_off(cuda->modules, false) : NULL;
+    if (p && cuda_usable(cuda, &ignored))
+        compile_together(cuda, p);
     for (; p && cuda_usable(cuda, &ignored); p = p->next, ignored = (struct err){ 0 }) {
-        const struct program_text program =
-            p->file.n ? (struct program_text){ p->file.p, p->name.p, p->defines.p, { 0 } }
-                      : (struct program_text){ NULL, p->name.p, NULL, p->defines };
+        const struct program_text program = program_of(p);
         function_of_program(cuda, &program, &ignored);
     }
 }

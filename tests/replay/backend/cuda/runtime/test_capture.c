@@ -475,6 +475,75 @@ static void test_lost(void **state)
     close_world(&w);
 }
 
+/* ---- Kernels that are compiled together ---- */
+
+/* Reads a size between two kernels. */
+static const char READ[] = FORWARD(X) "        p" ATEN "cos.default(x)\n"
+                                      "        m" ATEN "gt.Scalar(p, 0.5)\n"
+                                      "        k" ATEN "masked_select.default(p, m)\n"
+                                      "        s" ATEN "sum.default(k)\n"
+                                      "        y" ATEN "mul.Tensor(x, s)\n"
+                                      "        return (y,)\n";
+
+/* A first run whose kernels are in no cache makes its calls again; inputs that calls change have
+ * their first values then. */
+static void check_built(const char *body)
+{
+    for (int on_disk = 0; on_disk < 2; on_disk++) {
+        static struct outputs first;
+        struct world w;
+        open_world(&w);
+        struct capture_case c = case_of(&w, body, 0);
+        if (!on_disk)
+            first = first_outputs(&w, c.run);
+        else
+            run_gives(&w, c.run, &first);
+        if ((w.backend->log.compiled > 0) == on_disk)
+            fail_msg("%d kernels compiled, %d: %s", (int)w.backend->log.compiled, on_disk, body);
+        assert_int_equal(w.backend->unbuilt, 0);
+        assert_false(w.backend->repeats);
+        if (on_disk)
+            outputs_free(&first);
+        case_free(&c);
+        close_world(&w);
+    }
+}
+
+static void test_built(void **state)
+{
+    static const char *const bodies[] = { POINTS, PRODUCT, WRITES, RANDOM, ON_HOST, READ };
+    (void)state;
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "built%zu", i);
+        setenv("XDG_CACHE_HOME", temp_path(name), 1);
+        check_built(bodies[i]);
+    }
+    set_up(NULL);
+}
+
+/* A program that does not compile beside others is compiled again by its call, which fails. */
+static void test_not_built(void **state)
+{
+    (void)state;
+    if (on_device())
+        skip();
+    setenv("XDG_CACHE_HOME", temp_path("not_built"), 1);
+    setenv("SYMTAPE_FAKE_FAIL", "nvrtcCompileProgram:0:6", 1);
+    struct world w;
+    open_world(&w);
+    struct capture_case c = case_of(&w, POINTS, 0);
+    assert_false(run_execute(c.run, &w.err));
+    assert_err(&w.err, ERR_ENV, "does not compile");
+    assert_int_equal(w.backend->unbuilt, 0);
+    unsetenv("SYMTAPE_FAKE_FAIL");
+    w.err = ERR_INIT;
+    assert_true(run_execute(c.run, &w.err));
+    case_free(&c);
+    close_world(&w);
+    set_up(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -483,6 +552,7 @@ int main(void)
         cmocka_unit_test(test_bad_index),      cmocka_unit_test(test_not_captured),
         cmocka_unit_test(test_failed_updates), cmocka_unit_test(test_failures),
         cmocka_unit_test(test_failed_launch),  cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_built),          cmocka_unit_test(test_not_built),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
