@@ -35,6 +35,9 @@ const struct opt run_options_table[] = {
     OPT_STRING(0, "pad", "SYMBOL:N[,...]|auto", struct run_args, pad,
                "round sizes up to multiples of N, if the graph then computes the same, and compare "
                "time and memory"),
+    OPT_NUMBER(0, "ranks", "N", struct run_args, ranks,
+               "run the graphs as N ranks of one job, which meet in their collectives; several "
+               "recordings are ranks, too"),
     OPT_STRING(0, "inputs", "FILE", struct run_args, inputs,
                "values of the inputs, in order, from a .safetensors file (default: random)"),
     OPT_STRING(0, "input-prefix", "TEXT", struct run_args, input_prefix,
@@ -71,22 +74,26 @@ const struct opt run_options_table[] = {
 
 static int run_graph_command(struct cmd *cmd)
 {
-    return run_graphs(cmd, cmd->args);
+    const struct run_args *args = cmd->args;
+    return cmd->n_operands > 1 || args->ranks.given ? run_ranks(cmd, args) : run_graphs(cmd, args);
 }
 
 const struct command command_run = {
-    .synopsis = "[options] TAPE[@RECORDING][:COMPILE[_ATTEMPT][:KIND[#I]]]",
+    .synopsis = "[options] TAPE[@RECORDING][:COMPILE[_ATTEMPT][:KIND[#I]]]...",
     .description =
         "Runs recorded graphs with values, without PyTorch: forward, backward and inference graphs "
         "and exported programs, at the recorded sizes or others. It says whether they run, what "
-        "they need, and whether two backends compute the same.",
+        "they need, and whether two backends compute the same. Several operands are the ranks of one "
+        "job, which exchange values in their collectives.",
     .examples = "  symtape run bert.tape\n"
                 "  symtape run bert.tape:0/0:forward --backend cuda --compare-with cpu --nodes\n"
                 "  symtape run bert.tape --backend null --sizes s77=1..4096:x2\n"
-                "  symtape run bert.tape:0/0:forward --backend cuda --profile\n",
+                "  symtape run bert.tape:0/0:forward --backend cuda --profile\n"
+                "  symtape run rank0.log rank1.log --backend cuda --compare-with cpu\n"
+                "  symtape run ddp.tape --ranks 8\n",
     .options = run_options_table,
     .args_size = sizeof(struct run_args),
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = OPERANDS_ANY,
     .run = run_graph_command,
 };

@@ -10,7 +10,7 @@ struct run_args {
     const char *inputs, *input_prefix, *compare, *compare_prefix, *outputs;
     const char *save, *tolerance, *perturb, *rules, *pad;
     struct opt_sizes sizes, warm;
-    struct opt_number limit, jobs, samples, seed, runs, pool_budget;
+    struct opt_number limit, jobs, samples, seed, runs, pool_budget, ranks;
     bool ignore_guards, profile, no_cuda_graph, device_sizes, nodes, tf32, bisect_codes, json,
         strict;
 };
@@ -21,5 +21,9 @@ extern const struct opt run_options_table[];
 /* Runs the graphs of the tape that the first operand names, and prints the report. Returns the exit
  * code. */
 int run_graphs(struct cmd *cmd, const struct run_args *args);
+
+/* Runs the graphs of the tapes that the operands name as ranks of one job, and prints the report
+ * (run_ranks.c). Returns the exit code. */
+int run_ranks(struct cmd *cmd, const struct run_args *args);
 
 #endif

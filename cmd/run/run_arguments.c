@@ -124,13 +124,13 @@ static bool check_combination(const struct session *s, struct err *err)
            err_set(err, ERR_USAGE, "--backend %s computes nothing to compare or write", kind->name);
 }
 
-static void note_backend_limit(struct out *out, const struct backend *backend)
+static void note_backend_limit(struct out *out, const struct backend *backend, bool job)
 {
-    if (err_is_set(&backend->without))
+    if (err_is_set(&backend->without) && !job)
         out_note(out, "%s", backend->without.text);
 }
 
-static bool open_backends(struct session *s, struct err *err)
+bool session_open(struct session *s, struct err *err)
 {
     struct backend_pair *pair = &s->pair;
     uint64_t threads = s->args->jobs.value;
@@ -139,9 +139,9 @@ static bool open_backends(struct session *s, struct err *err)
     if (!backend_pair_open(pair, err))
         return false;
     pair->tested->pool.budget = s->args->pool_budget.value;
-    note_backend_limit(s->cmd->out, pair->tested);
+    note_backend_limit(s->cmd->out, pair->tested, s->job);
     if (pair->reference && pair->reference_kind != pair->tested_kind)
-        note_backend_limit(s->cmd->out, pair->reference);
+        note_backend_limit(s->cmd->out, pair->reference, s->job);
     return true;
 }
 
@@ -171,7 +171,7 @@ bool session_read(struct session *s, struct err *err)
                                  err) &&
            (!session_warms(s) || size_grid_read_option(&s->warm, "--warm", &args->warm,
                                                        &s->cmd->out->limit->meter, err)) &&
-           session_read_pad(s, err) && open_backends(s, err) &&
+           session_read_pad(s, err) &&
            (!args->inputs || (s->inputs = safetensors_open(args->inputs, err))) &&
            (!args->compare || s->pair.reference_kind || open_expected(s, err));
 }

@@ -8,9 +8,8 @@
 #include "replay/ops/layers.h"
 #include "trace/events/symbols.h"
 
-/* Returns whether the selector names the graph. */
-static bool is_run_graph(const struct session *s, const struct selector *selector,
-                         const struct graph_ref *g)
+bool session_runs(const struct session *s, const struct selector *selector,
+                  const struct graph_ref *g)
 {
     if (!selector_has_recording(s->trace, selector, s->trace->records[g->record].recording) ||
         !selector_has_attempt(s->trace, selector, g->attempt))
@@ -33,7 +32,7 @@ static bool is_graph_symbol(struct session *s, const struct selector *selector,
         if (str_eq(table->symbols[i].name, name))
             return true;
     for (uint32_t i = 0; i < s->list->n; i++) {
-        if (!is_run_graph(s, selector, &s->list->refs[i]))
+        if (!session_runs(s, selector, &s->list->refs[i]))
             continue;
         const struct graph *graph = trace_graph(s->trace, i, &ignored);
         if (graph && graph_has_symbol(graph, name))
@@ -65,8 +64,7 @@ static int check_symbols(struct session *s, const struct selector *selector,
     return EXIT_DONE;
 }
 
-/* Checks that the selector names graphs, and that the options fit them. Returns the exit code. */
-static int check_graphs(struct session *s, const struct selector *selector)
+int session_check_graphs(struct session *s, const struct selector *selector)
 {
     struct err err = { 0 };
     struct out *out = s->cmd->out;
@@ -76,7 +74,7 @@ static int check_graphs(struct session *s, const struct selector *selector)
     if (!s->list)
         return out_error(out, &err);
     for (uint32_t i = 0; i < s->list->n; i++)
-        n += is_run_graph(s, selector, &s->list->refs[i]);
+        n += session_runs(s, selector, &s->list->refs[i]);
     s->totals.graphs = n;
     if (n == 0)
         return out_usage(out,
@@ -101,23 +99,30 @@ static int check_graphs(struct session *s, const struct selector *selector)
 
 /* ---- Runs ---- */
 
+int graph_run_report(struct graph_run *g, bool ok)
+{
+    struct session *s = g->session;
+    int code = EXIT_DONE;
+    graph_run_count(g);
+    if (!ok) {
+        err_at(&g->err, "%.*s", STR_ARG(buf_str(&g->name)));
+        code = out_error(s->cmd->out, &g->err);
+        code = g->err.kind == ERR_USAGE && !g->misused ? EXIT_DIFFERS : code;
+        code = g->unsupported && s->args->bisect_codes ? EXIT_CANNOT_TELL : code;
+    }
+    if (s->args->json)
+        graph_run_json(g);
+    else if (ok)
+        graph_run_print(g);
+    return code;
+}
+
 /* Runs the graph at the only point of the sizes. */
 static int run_once(struct session *s, uint32_t ref)
 {
     struct graph_run g;
-    int code = EXIT_DONE;
     bool ok = graph_run_execute(&g, s, ref, 0);
-    graph_run_count(&g);
-    if (!ok) {
-        err_at(&g.err, "%.*s", STR_ARG(buf_str(&g.name)));
-        code = out_error(s->cmd->out, &g.err);
-        code = g.err.kind == ERR_USAGE && !g.misused ? EXIT_DIFFERS : code;
-        code = g.unsupported && s->args->bisect_codes ? EXIT_CANNOT_TELL : code;
-    }
-    if (s->args->json)
-        graph_run_json(&g);
-    else if (ok)
-        graph_run_print(&g);
+    int code = graph_run_report(&g, ok);
     graph_run_release(&g);
     return code;
 }
@@ -144,7 +149,7 @@ static int run_each(struct session *s, const struct selector *selector)
     int code = EXIT_DONE;
     uint32_t done = 0;
     for (uint32_t i = 0; i < s->list->n; i++) {
-        if (!is_run_graph(s, selector, &s->list->refs[i]))
+        if (!session_runs(s, selector, &s->list->refs[i]))
             continue;
         if (session_stopped(s))
             return EXIT_INTERRUPTED;
@@ -179,7 +184,7 @@ static int run_selected(struct session *s, const struct selector *selector)
 
 /* ---- The report ---- */
 
-static void json_begin(struct session *s)
+void session_json_begin(struct session *s)
 {
     s->writer = json_writer_of(&s->json);
     json_open_object(&s->writer, NULL);
@@ -194,7 +199,7 @@ static void json_begin(struct session *s)
     json_open_array(&s->writer, "sweeps");
 }
 
-static int json_end(struct session *s)
+int session_json_end(struct session *s)
 {
     json_close(&s->writer);
     if (!sweeps(s)) {
@@ -202,6 +207,8 @@ static int json_end(struct session *s)
         json_close(&s->writer);
     }
     warmed_json(s);
+    if (s->job)
+        run_ranks_json(s);
     json_put_bool(&s->writer, "differs", s->totals.outcomes[RUN_DIFFERS] > 0);
     failure_list_json(s->failures, &s->writer);
     json_close(&s->writer);
@@ -209,9 +216,11 @@ static int json_end(struct session *s)
     return out_buf(s->cmd->out, &s->json);
 }
 
-static int text_end(struct session *s)
+int session_text_end(struct session *s)
 {
     struct buf headline = BUF_INIT;
+    if (s->job)
+        run_ranks_headline(s, &headline);
     run_print_headline(s, &headline);
     out_text(s->cmd->out, buf_str(&headline));
     s->text.failed |= headline.failed;
@@ -222,17 +231,17 @@ static int text_end(struct session *s)
 static int run_session(struct session *s, const struct selector *selector)
 {
     struct err err = { 0 };
-    if (!session_read(s, &err))
+    if (!session_read(s, &err) || !session_open(s, &err))
         return out_error(s->cmd->out, &err);
-    int code = check_graphs(s, selector);
+    int code = session_check_graphs(s, selector);
     if (code != EXIT_DONE)
         return code;
     if (s->args->json)
-        json_begin(s);
+        session_json_begin(s);
     code = run_selected(s, selector);
     if (code == EXIT_USAGE && (s->args->json || !s->text.n))
         return code;
-    int printed = s->args->json ? json_end(s) : text_end(s);
+    int printed = s->args->json ? session_json_end(s) : session_text_end(s);
     return printed != EXIT_DONE ? printed : code;
 }
 

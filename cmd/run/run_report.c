@@ -145,6 +145,8 @@ void graph_run_print(const struct graph_run *g)
 {
     struct session *s = g->session;
     struct buf *text = &s->text;
+    if (s->job)
+        buf_printf(text, "rank %u, ", s->rank);
     buf_put(text, buf_str(&g->name));
     buf_printf(text, ": %u operator calls, peak %zu bytes\n", g->calls, g->peak);
     for (size_t i = 0; i < g->comparison.outputs.n; i++) {
@@ -315,6 +317,8 @@ static void json_node_counts(struct json_writer *w, const struct graph_run *g)
 void run_json_name(struct session *s, uint32_t ref, const struct buf *name)
 {
     const struct graph_ref *graph = &s->list->refs[ref];
+    if (s->job)
+        json_put_u64(&s->writer, "rank", s->rank);
     json_put_str(&s->writer, "graph", buf_str(name));
     replay_attempt_json(&s->writer, s->trace, graph);
     json_put_str(&s->writer, "kind", graph->name);

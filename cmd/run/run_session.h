@@ -11,6 +11,7 @@
 #include "replay/backend/compare/compare_runs.h"
 #include "replay/backend/measure/ceilings.h"
 #include "replay/backend/measure/peak.h"
+#include "replay/backend/ranks/ranks.h"
 #include "replay/backend/run/given_inputs.h"
 #include "trace/base/text/json_write.h"
 #include "trace/open.h"
@@ -85,6 +86,8 @@ struct session {
     struct saved_nodes save;
     struct perturbation perturb;
     uint64_t seed;
+    struct rank_job *job; /* it is run as rank `rank` of this job (run_ranks.c); NULL */
+    uint32_t rank;
     double factor;            /* on tolerances */
     struct ceilings ceilings; /* of --profile, once they are measured */
     /* The recorded symbols and guards of a graph, which all runs of it use. */
@@ -99,9 +102,10 @@ struct session {
     struct json_writer writer;
 };
 
-/* run_arguments.c: reads the arguments, and opens the files and backends that they name. Returns
- * false with err set on failure. */
+/* run_arguments.c: session_read() reads the arguments, and opens the files that they name,
+ * session_open() the backends. Return false with err set on failure. */
 bool session_read(struct session *s, struct err *err);
+bool session_open(struct session *s, struct err *err);
 void session_release(struct session *s);
 
 static inline bool session_stopped(const struct session *s)
@@ -161,7 +165,8 @@ void forward_values_release(struct forward_values *forward);
  * the notes of single runs. */
 static inline bool session_prints_notes(const struct session *s)
 {
-    return !s->warming && !s->chosen && (s->grid.n == 1 || s->args->profile) && !s->args->pad;
+    return !s->warming && !s->job && !s->chosen && (s->grid.n == 1 || s->args->profile) &&
+           !s->args->pad;
 }
 static inline bool session_warms(const struct session *s)
 {
@@ -175,6 +180,20 @@ enum run_outcome graph_run_outcome(const struct graph_run *g);
 /* Adds the run to the session's totals, unless an option was wrong. */
 void graph_run_count(const struct graph_run *g);
 
+/* run_graphs.c: checks that the selector names graphs, and that the options fit them. Returns the
+ * exit code. */
+int session_check_graphs(struct session *s, const struct selector *selector);
+/* run_graphs.c: returns whether the selector names the graph. */
+bool session_runs(const struct session *s, const struct selector *selector,
+                  const struct graph_ref *g);
+/* run_graphs.c: prints the results of a graph, or the error that it ended with. Returns the exit
+ * code. */
+int graph_run_report(struct graph_run *g, bool ok);
+/* run_graphs.c: begin and end the JSON document; end the text. */
+void session_json_begin(struct session *s);
+int session_json_end(struct session *s);
+int session_text_end(struct session *s);
+
 /* run_report.c: appends the results to the session's text or JSON. */
 void graph_run_print(const struct graph_run *g);
 void graph_run_json(const struct graph_run *g);
@@ -187,6 +206,11 @@ void run_print_node(const struct graph *graph, node_id node, node_id origin, str
 void run_json_node(struct json_writer *w, const struct graph *graph, node_id node, node_id origin);
 /* Prints the first line of the report: whether all graphs ran and agree. */
 void run_print_headline(const struct session *s, struct buf *out);
+
+/* run_ranks.c: writes the members of an open object that a job has: "ranks" and "divergence". */
+void run_ranks_json(struct session *s);
+/* run_ranks.c: what is printed before the results of a job. */
+void run_ranks_headline(const struct session *s, struct buf *out);
 
 /* run_profile.c: profiles the graph at point `point`. Returns the exit code. */
 int profile_graph_run(struct session *s, uint32_t ref, size_t point);

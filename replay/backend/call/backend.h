@@ -23,6 +23,7 @@
 struct backend;
 struct caller;
 struct captured;
+struct rank;
 
 enum { BACKEND_MAX_ARGS = 64, BACKEND_SLOTS = 256 };
 #define BACKEND_NO_SLOT UINT32_MAX
@@ -90,6 +91,10 @@ struct backend_kind {
      * the backend cannot be used here; then `found` ends with the reason. */
     bool (*probe)(struct buf *found);
     struct backend *(*open)(struct err *err);
+    /* Opens the backend on one of several devices, from 0 on; *n gets how many there are. open()
+     * uses device 0. NULL: the backend has no devices. */
+    struct backend *(*open_on)(uint32_t device, struct err *err);
+    bool (*devices)(uint32_t *n, struct err *err);
     void (*close)(struct backend *backend); /* NULL is fine */
     /* Returns the bytes that can still be allocated; 0: unknown. NULL: it is never known. */
     uint64_t (*free_memory)(struct backend *backend);
@@ -179,8 +184,11 @@ struct backend_log {
 
 struct backend {
     const struct backend_kind *kind;
-    unsigned threads; /* limit of threads of the host, from the first call on; 0: as many as
-                         processors */
+    struct rank *rank; /* set by the code that opened the backend: the rank that it runs for, which
+                          meets others in collectives (replay/backend/ranks/ranks.h); NULL: a
+                          collective has one rank, which receives what it sends */
+    unsigned threads;  /* limit of threads of the host, from the first call on; 0: as many as
+                          processors */
     /* Set by the code that opened the backend: matmuls and convolutions of f32 may use TF32 inputs,
      * if the backend has them (torch.backends.cuda.matmul.allow_tf32,
      * torch.backends.cudnn.allow_tf32). */

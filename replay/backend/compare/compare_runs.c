@@ -17,24 +17,24 @@ static bool can_be_used(const struct backend_pair *pair, struct err *err)
            err_set(err, ERR_USAGE, "--tf32: backend %s has none", pair->tested_kind->name);
 }
 
-static bool open_one(struct backend **backend, const struct backend_kind *kind, unsigned threads,
-                     struct err *err)
+static bool open_one(const struct backend_pair *pair, struct backend **backend,
+                     const struct backend_kind *kind, struct err *err)
 {
-    if (!*backend && !(*backend = kind->open(err)))
-        return false;
-    (*backend)->threads = threads;
-    return true;
+    if (!*backend)
+        *backend = kind->open_on ? kind->open_on(pair->device, err) : kind->open(err);
+    if (*backend)
+        (*backend)->threads = pair->threads;
+    return *backend != NULL;
 }
 
 bool backend_pair_open(struct backend_pair *pair, struct err *err)
 {
-    if (!can_be_used(pair, err) || !open_one(&pair->tested, pair->tested_kind, pair->threads, err))
+    if (!can_be_used(pair, err) || !open_one(pair, &pair->tested, pair->tested_kind, err))
         return false;
     pair->tested->tf32 = pair->tf32;
     if (pair->reference_kind == pair->tested_kind && !pair->tf32)
         pair->reference = pair->tested;
-    return !pair->reference_kind ||
-           open_one(&pair->reference, pair->reference_kind, pair->threads, err);
+    return !pair->reference_kind || open_one(pair, &pair->reference, pair->reference_kind, err);
 }
 
 void backend_pair_close(struct backend_pair *pair)

@@ -25,6 +25,7 @@ struct backend_pair {
     bool tf32; /* the tested backend may use TF32 inputs (struct backend); the reference never does
                 */
     unsigned threads; /* of both (struct backend) */
+    uint32_t device;  /* of both, on backends that have several */
     /* Open backends; NULL: not open. Both are the same backend if they are of one kind and use no
      * TF32 inputs. Then a lost device ends both. */
     struct backend *tested, *reference;

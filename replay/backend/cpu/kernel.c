@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/backend/call/collective_args.h"
+
 static const struct kernel_row rows[] = {
 #define KERNEL(base, run, param) { base, kernel_##run, param },
 #include "replay/backend/cpu/kernels.def"

@@ -23,9 +23,11 @@
  * value is read (cuda_read()) or the run ends (cuda_wait()). */
 #include "replay/backend/cuda/runtime/cuda.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/backend/call/collective_args.h"
 #include "replay/backend/pointwise/pointwise_ops.h"
 
 static const struct library_symbol symbols[] = {
@@ -129,12 +131,16 @@ static bool describe_device(struct cuda *cuda, struct err *err)
         return false;
     if (n == 0)
         return err_set(err, ERR_ENV, "there is no CUDA device: the driver finds none");
-    if (!cuda_check(cuda, d->device_get(&cuda->device, 0), err, "device 0") ||
+    if (cuda->ordinal >= n)
+        return err_set(err, ERR_ENV, "there is no device %d: the driver finds %d", cuda->ordinal,
+                       n);
+    if (!cuda_check(cuda, d->device_get(&cuda->device, cuda->ordinal), err, "device %d",
+                    cuda->ordinal) ||
         !cuda_check(cuda,
                     d->device_name(cuda->device_name, sizeof cuda->device_name - 1, cuda->device),
-                    err, "device 0: name") ||
+                    err, "device %d: name", cuda->ordinal) ||
         !cuda_check(cuda, d->device_memory(&cuda->device_memory, cuda->device), err,
-                    "device 0: memory") ||
+                    "device %d: memory", cuda->ordinal) ||
         !device_attribute(cuda, CU_CAPABILITY_MAJOR, &major, err) ||
         !device_attribute(cuda, CU_CAPABILITY_MINOR, &minor, err) ||
         !device_attribute(cuda, CU_MULTIPROCESSORS, &cuda->multiprocessors, err) ||
@@ -164,12 +170,13 @@ static void cuda_close(struct backend *backend)
     free(cuda);
 }
 
-static struct backend *cuda_open(struct err *err)
+static struct backend *cuda_open_on(uint32_t device, struct err *err)
 {
     struct cuda *cuda = calloc(1, sizeof *cuda);
     if (!cuda)
         return err_nomem(err), NULL;
     cuda->base.kind = &backend_cuda;
+    cuda->ordinal = device < INT_MAX ? (int)device : INT_MAX;
     kernel_table_make(&cuda->kernels, rows, sizeof rows / sizeof *rows);
     const char *wide = getenv("SYMTAPE_CUDA_WIDE");
     cuda->wide = wide && *wide && strcmp(wide, "0") != 0;
@@ -180,6 +187,24 @@ static struct backend *cuda_open(struct err *err)
     err_at(err, "backend cuda");
     cuda_close(&cuda->base);
     return NULL;
+}
+
+static struct backend *cuda_open(struct err *err)
+{
+    return cuda_open_on(0, err);
+}
+
+static bool cuda_devices(uint32_t *ret, struct err *err)
+{
+    struct cuda *cuda = calloc(1, sizeof *cuda);
+    int n = 0;
+    if (!cuda)
+        return err_nomem(err);
+    bool ok = open_driver(cuda, err) &&
+              cuda_check(cuda, cuda->driver.device_count(&n), err, "counting devices");
+    *ret = (uint32_t)n;
+    free(cuda);
+    return ok || err_at(err, "backend cuda");
 }
 
 /* ---- What is found ---- */
@@ -246,6 +271,7 @@ static bool cuda_probe(struct buf *found)
     probe_compiler(cuda, found);
     probe_library(found, LIBRARY_CUBLASLT);
     probe_library(found, LIBRARY_CUDNN);
+    probe_library(found, LIBRARY_NCCL);
     if (!usable) /* the reason comes last */
         buf_put(found, buf_str(&device));
     buf_release(&device);
@@ -445,6 +471,8 @@ const struct backend_kind backend_cuda = {
     .has_tf32 = true,
     .probe = cuda_probe,
     .open = cuda_open,
+    .open_on = cuda_open_on,
+    .devices = cuda_devices,
     .close = cuda_close,
     .free_memory = cuda_free_memory_of,
     .allocate = cuda_allocate,

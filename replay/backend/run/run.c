@@ -557,7 +557,8 @@ struct run *run_new(const struct graph *graph, const struct run_options *options
     run->exec.sizes.user = run;
     if (!run_bind_symbols(run, err))
         goto failed;
-    run->exec.invents = options->backend->kind->shapes_only || run->n_given == 0;
+    run->exec.invents =
+        options->backend->kind->shapes_only || (run->n_given == 0 && !options->backend->rank);
     run->program = program_new(run->ops, graph, 0, run_symbol, run, err);
     if (!run->program || !run_find_lifetimes(run, err) || !run_find_unbacked(run, err) ||
         !run_find_needs(run, err) || !remember_start(run, err))

@@ -12,7 +12,8 @@
  * that use them have results that can be compared (input_needs.h): indices are within the tables
  * that they index, other integers within [0, 2). Unbacked symbols get their values from the data.
  * If all inputs are random, numbers that are read from tensors (item) get the values that
- * options.sizes or an equation among the asserts has for their symbols.
+ * options.sizes or an equation among the asserts has for their symbols, unless the backend runs for
+ * a rank, whose numbers may be those of others.
  *
  * Calls are made in the graph's order: first the rule, then the backend. After each, memory that no
  * value uses any more is freed. An error contains the node, its sizes and its user line. */

@@ -120,6 +120,7 @@ struct cuda {
     struct err no_compiler; /* the reason why there is none; ERR_NONE without a handle: it was not
                                opened yet */
     int driver_version;     /* 13000: 13.0 */
+    int ordinal;            /* among the devices of the driver */
     int device;
     int architecture; /* 90 */
     int multiprocessors, threads_per_multiprocessor;

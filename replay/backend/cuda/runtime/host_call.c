@@ -99,8 +99,10 @@ struct backend *cuda_host(struct cuda *cuda, struct err *err)
 {
     if (!cuda->host)
         cuda->host = backend_cpu.open(err);
-    if (cuda->host)
+    if (cuda->host) {
         cuda->host->threads = cuda->base.threads;
+        cuda->host->rank = cuda->base.rank;
+    }
     return cuda->host;
 }
 

@@ -41,6 +41,11 @@ static const struct {
                         { 9 },
                         "it is in the wheel nvidia-cudnn",
                         "cudnnGetVersion" },
+    [LIBRARY_NCCL] = { "NCCL",
+                       "libnccl.so",
+                       { 2 },
+                       "it is in the wheel nvidia-nccl",
+                       "ncclGetVersion" },
 };
 
 const char *library_name(enum library_id id)
@@ -319,6 +324,12 @@ size_t library_version(const struct cuda_library *library)
     const char *name = libraries[library->id].version;
     void *p = name && library->handle ? dlsym(library->handle, name) : NULL;
     size_t (*version)(void) = NULL;
+    int (*version_to)(int *ret) = NULL;
+    int ret = 0;
+    if (library->id == LIBRARY_NCCL) {
+        memcpy(&version_to, &p, sizeof p);
+        return version_to && version_to(&ret) == 0 && ret > 0 ? (size_t)ret : 0;
+    }
     memcpy(&version, &p, sizeof p);
     return version ? version() : 0;
 }

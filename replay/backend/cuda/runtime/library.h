@@ -16,7 +16,14 @@
 #include "trace/base/buf.h"
 #include "trace/base/err.h"
 
-enum library_id { LIBRARY_DRIVER, LIBRARY_NVRTC, LIBRARY_CUBLASLT, LIBRARY_CUDNN, LIBRARIES };
+enum library_id {
+    LIBRARY_DRIVER,
+    LIBRARY_NVRTC,
+    LIBRARY_CUBLASLT,
+    LIBRARY_CUDNN,
+    LIBRARY_NCCL,
+    LIBRARIES
+};
 
 struct cuda_library {
     enum library_id id;
@@ -40,7 +47,8 @@ struct library_symbol {
 bool library_load(const struct cuda_library *library, const struct library_symbol *symbols,
                   size_t n, void *table, struct err *err);
 
-/* Returns the version that the library reports: 91400, 130100; 0: it reports none. */
+/* Returns the version that the library reports: 91400, 130100, 22809 (2.28.9 of NCCL); 0: it
+ * reports none. */
 size_t library_version(const struct cuda_library *library);
 
 /* Appends the existing directories that are searched besides the loader's, one per line. */

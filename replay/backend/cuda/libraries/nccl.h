@@ -1,0 +1,34 @@
+/* Collectives by NCCL: a communicator for each process group, made by the first collective of it.
+ *
+ * The ranks are threads of this process that take turns (replay/backend/ranks/ranks.h). The last
+ * one to come makes the calls of all ranks between ncclGroupStart() and ncclGroupEnd(), each on the
+ * stream of its rank: a call outside of a group may wait for one that another rank makes only when
+ * it has the turn. Nothing waits here; buffers stay until the streams are done.
+ *
+ * NCCL is used if each rank of the group has a device of its own. It is not used in a run that is
+ * captured as a CUDA graph, since nodes of NCCL cannot be updated for other sizes. */
+#ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_NCCL_H
+#define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_NCCL_H
+
+#include "replay/backend/call/collective_args.h"
+#include "replay/backend/cuda/runtime/kernel.h"
+
+/* A rank's part of a collective: addresses of contiguous elements. */
+struct nccl_problem {
+    enum collective_kind kind;
+    enum reduce_op op;
+    uint64_t from, to;
+    int64_t sent, received; /* elements */
+    const struct collective_splits *splits;
+};
+
+/* Returns whether NCCL makes collectives of this dtype and reduction. */
+bool nccl_supports(enum dtype dtype, bool reduces, enum reduce_op op);
+/* Finds out whether NCCL makes the collectives of the call's group, which all its ranks ask at the
+ * same time; *usable is the same for all of them. False: k has failed. */
+bool nccl_ready(struct kernel *k, const struct collective *call, bool *usable);
+/* Makes the collective: its ranks meet, and its result is queued on each stream. False: k has
+ * failed. */
+bool nccl_exchange(struct kernel *k, struct collective *call, const struct nccl_problem *problem);
+
+#endif

@@ -1,0 +1,71 @@
+# symtape run: ranks of one job
+
+Several recordings are ranks, which meet in their collectives. Rank 1 leaves one out.
+
+    $ symtape run --ranks 2 $RECORDINGS/ranks_missing
+    the ranks diverge: missing, rank 1, collective 2 of process group "0"
+      rank 0: all_reduce "max" of f32[] in @rank0:1/0_0:aot_inference_graph, node all_reduce at demo/ranks_missing.py:20
+      rank 1: ran all its graphs
+    2 ranks, 4 graphs on cpu: 3 ran, 1 refused; peak memory 192 B
+    rank 0, @rank0:0/0_0:aot_inference_graph: 4 operator calls, peak 192 bytes
+    rank 1, @rank1:0/0_0:aot_inference_graph: 4 operator calls, peak 192 bytes
+    rank 1, @rank1:1/0_0:aot_inference_graph: 3 operator calls, peak 68 bytes
+    [exit 1]
+
+    $ symtape run $RECORDINGS/ranks_missing/* --json | grep -o '"ranks": *[0-9]*\|"kind": *"missing"\|"rank": *[0-9]*' | sort | uniq -c
+          1 "kind":"missing"
+          2 "rank":0
+          3 "rank":1
+          1 "ranks":2
+
+One recording is run as many ranks. It was made with 8.
+
+    $ symtape run --ranks 8 $RECORDINGS/collectives/eight.log.zst --sizes s77=3,s27=5 --compare-with cpu | grep -v "agree; max" | head -4
+    8 ranks, 24 graphs on cpu, compared with cpu: all agree; peak memory 3.36 kB
+    rank 0, 0/0_0:aot_inference_graph: 13 operator calls, peak 1680 bytes
+    rank 0, 0/0.1_0:aot_inference_graph: 13 operator calls, peak 840 bytes
+    rank 0, 0/0.2_0:aot_inference_graph: 13 operator calls, peak 3360 bytes
+
+    $ symtape run --ranks 2 $RECORDINGS/collectives/eight.log.zst:0/0
+    2 ranks, 2 graphs on cpu: all refused
+    2> symtape: 0/0_0:aot_inference_graph: node all_gather_into_tensor at /home/user/venv/torch/distributed/_functional_collectives.py:209 `tensor = torch.ops._c10d_functional.all_gather_into_tensor(`: _c10d_functional.all_gather_into_tensor.default: process group "0" had 8 ranks when this was recorded, and 2 run
+    [exit 1]
+
+Graphs without collectives run one after the other.
+
+    $ symtape run --ranks 2 $RECORDINGS/two_ranks/*rank_0* | head -1
+    2 ranks, 2 graphs on cpu: all ran; peak memory 144 B
+
+What ranks exclude, and numbers that make no sense.
+
+    $ symtape run --ranks 0 $RECORDINGS/train.log.zst
+    2> symtape: --ranks: 1 to 64
+    [exit 2]
+
+    $ symtape run --ranks 65 $RECORDINGS/train.log.zst
+    2> symtape: --ranks: 1 to 64
+    [exit 2]
+
+    $ symtape run --ranks 3 $RECORDINGS/ranks_missing/*
+    2> symtape: --ranks 3: there are 2 recordings, each of which is a rank; name one with @RECORDING to run it several times
+    [exit 2]
+
+    $ symtape run --ranks 2 --profile $RECORDINGS/train.log.zst
+    2> symtape: --profile: not with several ranks
+    [exit 2]
+
+    $ symtape run --ranks 2 --backend null $RECORDINGS/train.log.zst
+    2> symtape: backend null computes nothing that ranks could exchange
+    [exit 2]
+
+    $ symtape run --ranks 2 --sizes s23=3..5 $RECORDINGS/train.log.zst
+    2> symtape: --sizes: several ranks run at one point of the sizes, not 3
+    [exit 2]
+
+    $ symtape run --ranks 2 --compare-with nowhere.safetensors $RECORDINGS/train.log.zst
+    2> symtape: --compare-with nowhere.safetensors: several ranks are compared with a backend only
+    [exit 2]
+
+    $ symtape run $RECORDINGS/train.log.zst nowhere.log
+    2> symtape: nowhere.log: No such file or directory
+    [exit 4]
