@@ -8,7 +8,7 @@
 #include "replay/attempt/merge.h"
 #include "replay/attempt/substitutes.h"
 #include "replay/ops/layers.h"
-#include "replay/parallel.h"
+#include "trace/base/parallel.h"
 #include "trace/events/guard_tree.h"
 
 struct replay_loader {

@@ -13,7 +13,7 @@
 enum { LIMIT_BASE = 64, LIMIT_TIMES = 40, UNCOUNTED_BASE = 8, UNCOUNTED_TIMES = 1 };
 
 /* Stacks of threads count from the start, though hardly any of them is used: 8 MiB for each
- * processor except the first, as many as replays run on (replay/parallel.c). */
+ * processor except the first, as many as replays run on (trace/base/parallel.c). */
 enum { STACK_BYTES = 8 << 20, MOST_THREADS = 64 };
 
 static uint64_t stacks(void)

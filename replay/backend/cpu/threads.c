@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "replay/backend/cpu/cpu.h"
-#include "replay/parallel.h"
+#include "trace/base/parallel.h"
 
 enum { MOST_THREADS = 256, STACK_BYTES = 1 << 20 };
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "replay/backend/cuda/runtime/device_text.h"
-#include "replay/parallel.h"
 #include "trace/base/hash.h"
+#include "trace/base/parallel.h"
 
 static const struct library_symbol symbols[] = {
 #define SYMBOL(needed, member, symbol, parameters) \

@@ -1,6 +1,6 @@
 /* Runs independent tasks on several threads. */
-#ifndef SYMTAPE_REPLAY_PARALLEL_H
-#define SYMTAPE_REPLAY_PARALLEL_H
+#ifndef SYMTAPE_TRACE_BASE_PARALLEL_H
+#define SYMTAPE_TRACE_BASE_PARALLEL_H
 
 #include <stddef.h>
 #include <stdint.h>

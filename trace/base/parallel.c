@@ -1,4 +1,4 @@
-#include "replay/parallel.h"
+#include "trace/base/parallel.h"
 
 #include <pthread.h>
 #include <sched.h>
