@@ -28,6 +28,18 @@ static void find_asked_at(struct minify_job *job, struct trace *trace,
     }
 }
 
+/* What a compile costs begins with Dynamo's graph: it is meant where no kind is named. */
+static void prefer_dynamo_graph(struct trace *trace, struct selector *selector)
+{
+    const struct graph_list *list = trace_graphs(trace, &(struct err){ 0 });
+    for (uint32_t i = 0; list && i < list->n; i++) {
+        const struct graph_ref *ref = &list->refs[i];
+        if (ref->kind == GRAPH_DYNAMO && selector_has_attempt(trace, selector, ref->attempt) &&
+            selector_has_recording(trace, selector, trace->records[ref->record].recording))
+            selector->kind = str_of(graph_kind_name(GRAPH_DYNAMO));
+    }
+}
+
 static bool read_tape_graph(struct minify_job *job, const struct candidate_options *options,
                             struct err *err)
 {
@@ -44,6 +56,8 @@ static bool read_tape_graph(struct minify_job *job, const struct candidate_optio
     else
         err_nomem(err);
     free(path);
+    if (trace && job->args->cost && !selector.kind.n)
+        prefer_dynamo_graph(trace, &selector);
     if (trace && tape_check_programs(trace, job->cmd->out, err) &&
         ((selector_check(trace, &selector, err) && tape_check_kind(trace, &selector, err)) ||
          err_at(err, "%.*s", STR_ARG(selector.tape))))

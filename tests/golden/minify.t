@@ -335,6 +335,11 @@ A cost without a number prints what the graph costs, and writes nothing.
       operator.mul                         -           -            -                 -          -      1  4.00 ms
     [exit 1]
 
+Without a kind it is Dynamo's graph that costs.
+
+    $ symtape minify $RECORDINGS/train.log.zst --cost guards | sed -n 1p
+    $RECORDINGS/train.log.zst: cost of the compile: guards 1; --cost 'guards>=1' keeps what makes half of it
+
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost guards --json | python3 -c 'import json, sys; cost = json.load(sys.stdin); print(cost["cost"], cost["proposed"], cost["total"]["guards"], cost["operators"][0])'
     guards 1 1 {'operator': 'aten.convolution.default', 'guards': 1, 'dispatches': 15, 'evaluations': 10, 'symbolic-tensors': 3, 'expr-size': 1, 'calls': 1, 'seconds': 0.052}
 
