@@ -106,6 +106,8 @@ int graph_run_report(struct graph_run *g, bool ok)
     graph_run_count(g);
     if (!ok) {
         err_at(&g->err, "%.*s", STR_ARG(buf_str(&g->name)));
+        if (s->job)
+            err_at(&g->err, "rank %u", s->rank);
         code = out_error(s->cmd->out, &g->err);
         code = g->err.kind == ERR_USAGE && !g->misused ? EXIT_DIFFERS : code;
         code = g->unsupported && s->args->bisect_codes ? EXIT_CANNOT_TELL : code;

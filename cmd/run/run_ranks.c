@@ -77,6 +77,8 @@ static int open_tapes(struct job_run *j)
         }
         code = tape_arg_open(tape, j->cmd->out, j->cmd->operands[i],
                              j->args->strict ? TAPE_ARG_STRICT : 0);
+        if (i)
+            j->tapes.v[i - 1]->failures.next = &tape->failures;
     }
     memory_limit_end(j->cmd->out->limit);
     return code;
@@ -121,6 +123,25 @@ static void sort_sources(struct rank_sources *s)
             s->list.v[k] = s->list.v[k - 1];
             s->list.v[k - 1] = t;
         }
+}
+
+/* Says which recorded ranks run, if the job had others too: they are numbered from 0. */
+static void note_numbers(const struct job_run *j, const struct rank_sources *s)
+{
+    struct buf numbers = BUF_INIT;
+    bool differ = false;
+    for (size_t i = 0; i < s->list.n; i++) {
+        if (s->list.v[i].rank < 0 || (i && s->list.v[i].rank <= s->list.v[i - 1].rank)) {
+            buf_release(&numbers);
+            return;
+        }
+        differ |= s->list.v[i].rank != (int64_t)i;
+        buf_printf(&numbers, "%s%lld", i ? ", " : "", (long long)s->list.v[i].rank);
+    }
+    if (differ && s->list.n > 1 && !numbers.failed)
+        out_note(j->cmd->out, "ranks 0 to %zu are the recorded ranks %.*s", s->list.n - 1,
+                 STR_ARG(buf_str(&numbers)));
+    buf_release(&numbers);
 }
 
 /* One recording stands for all ranks, or there is one for each. */
@@ -168,6 +189,8 @@ static bool make_ranks(struct job_run *j, struct err *err)
     struct rank_sources sources = { 0 };
     bool ok = find_sources(j, &sources, err);
     sort_sources(&sources);
+    if (ok)
+        note_numbers(j, &sources);
     ok = ok && count_ranks(j, &sources, err) && (!kind->devices || kind->devices(&j->devices, err));
     if (ok) {
         j->job = rank_job_new(j->n, err);
@@ -377,6 +400,7 @@ static void report_silently(struct graph_run *g)
 {
     graph_run_count(g);
     err_at(&g->err, "%.*s", STR_ARG(buf_str(&g->name)));
+    err_at(&g->err, "rank %u", g->session->rank);
     if (g->session->args->json)
         graph_run_json(g);
 }
@@ -427,6 +451,7 @@ static int report(struct job_run *j)
         out_note(j->cmd->out, "%s", j->ranks[0].without.text);
     struct session *first = &j->ranks[0].session;
     int code = EXIT_DONE;
+    first->failures = &j->tapes.v[0]->failures;
     if (j->args->json)
         session_json_begin(first);
     for (uint32_t i = 0; i < j->n; i++) {

@@ -92,10 +92,9 @@ void failure_list_note(const struct failure_list *list, size_t i, struct buf *ou
     failure_wording_release(&words);
 }
 
-void failure_list_json(const struct failure_list *list, struct json_writer *w)
+static void put_failures(const struct failure_list *list, struct json_writer *w)
 {
-    json_open_array(w, "failures");
-    for (size_t i = 0; list && i < list->v.n; i++) {
+    for (size_t i = 0; i < list->v.n; i++) {
         const struct failure *failure = list->v.v[i];
         uint32_t recording = list->trace->records[failure->record].recording;
         json_open_object(w, NULL);
@@ -110,5 +109,12 @@ void failure_list_json(const struct failure_list *list, struct json_writer *w)
         json_put_u64(w, "line", failure->line);
         json_close(w);
     }
+}
+
+void failure_list_json(const struct failure_list *list, struct json_writer *w)
+{
+    json_open_array(w, "failures");
+    for (; list; list = list->next)
+        put_failures(list, w);
     json_close(w);
 }

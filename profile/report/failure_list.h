@@ -13,6 +13,7 @@ struct failure_list {
     struct incidents *incidents; /* breaks and failures; NULL if all attempts succeeded */
     vec_of(const struct failure *)
     v;
+    const struct failure_list *next; /* that of another tape of the same report, or NULL */
 };
 
 /* Reads the failures of what a selector names; a tape without an unsuccessful attempt is not read.
@@ -28,7 +29,7 @@ void failure_list_print(const struct failure_list *list, struct buf *out);
 /* Appends "0/0 failed in PyTorch: UserError: ", the cause in the words of the diagnosis, and the
  * user's line, for a note about the i-th failure. */
 void failure_list_note(const struct failure_list *list, size_t i, struct buf *out);
-/* Writes the member "failures". */
+/* Writes the member "failures", with those of the lists that follow. */
 void failure_list_json(const struct failure_list *list, struct json_writer *w);
 
 #endif

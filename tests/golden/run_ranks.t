@@ -28,13 +28,40 @@ One recording is run as many ranks. It was made with 8.
 
     $ symtape run --ranks 2 $RECORDINGS/collectives/eight.log.zst:0/0
     2 ranks, 2 graphs on cpu: all refused
-    2> symtape: 0/0_0:aot_inference_graph: node all_gather_into_tensor at /home/user/venv/torch/distributed/_functional_collectives.py:209 `tensor = torch.ops._c10d_functional.all_gather_into_tensor(`: _c10d_functional.all_gather_into_tensor.default: process group "0" had 8 ranks when this was recorded, and 2 run
+    2> symtape: rank 0: 0/0_0:aot_inference_graph: node all_gather_into_tensor at /home/user/venv/torch/distributed/_functional_collectives.py:209 `tensor = torch.ops._c10d_functional.all_gather_into_tensor(`: _c10d_functional.all_gather_into_tensor.default: process group "0" had 8 ranks when this was recorded, and 2 run
     [exit 1]
 
 Graphs without collectives run one after the other.
 
     $ symtape run --ranks 2 $RECORDINGS/two_ranks/*rank_0* | head -1
     2 ranks, 2 graphs on cpu: all ran; peak memory 144 B
+
+Ranks are numbered from 0, though the job had others.
+
+    $ zstd -dcq $RECORDINGS/ranks_missing/*rank_1* | sed 's/"rank": 1/"rank": 3/' > three.log; symtape run three.log $RECORDINGS/ranks_missing/*rank_0* | head -3
+    the ranks diverge: missing, rank 1, collective 2 of process group "0"
+      rank 0: all_reduce "max" of f32[] in 1/0_0:aot_inference_graph, node all_reduce at demo/ranks_missing.py:20
+      rank 1: ran all its graphs
+    2> symtape: ranks 0 to 1 are the recorded ranks 0, 3
+
+Split sizes that are negative, too large or do not add up.
+
+    $ zstd -dcq $RECORDINGS/collectives/two.log.zst | sed 's/(wait_tensor_2, \[arg0_1, arg0_1\], \[arg0_1, arg0_1\]/(wait_tensor_2, [arg0_1, arg0_1], [-1, 13]/' > negative.log; symtape run -q --ranks 2 negative.log:0/0 2>&1 | sed 's/.*all_to_all_single.default/.../'
+    ...: input_split_sizes: -1 rows for rank 0, of the 12 that are left
+    2 ranks, 2 graphs on cpu: all refused
+
+    $ sed 's/\[-1, 13\]/[4611686018427387904, 4611686018427387904]/' negative.log > large.log; symtape run -q --ranks 2 large.log:0/0 2>&1 | sed 's/.*all_to_all_single.default/.../'
+    ...: input_split_sizes: 4611686018427387904 rows for rank 0, of the 12 that are left
+    2 ranks, 2 graphs on cpu: all refused
+
+    $ sed 's/\[-1, 13\]/[5, 6]/' negative.log > fewer.log; symtape run -q --ranks 2 fewer.log:0/0 2>&1 | sed 's/.*all_to_all_single.default/.../'
+    ...: input_split_sizes: 11 rows for 2 ranks, and there are 12
+    2 ranks, 2 graphs on cpu: all refused
+
+A compile that failed is told, whichever rank it is of.
+
+    $ symtape run $RECORDINGS/mlp.log.zst $RECORDINGS/sequence.log.zst --json 2>&1 | grep -o '"failures".*'
+    "failures":[{"recording":"sequence","compile":"0/4","attempt":0,"type":"Unsupported","summary":"Dynamo recompile limit exceeded","file":"","line":0}]}
 
 What ranks exclude, and numbers that make no sense.
 

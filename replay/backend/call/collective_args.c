@@ -12,10 +12,10 @@ struct kernel_tensor collective_input(const struct kernel *k, uint32_t i)
 
 static int64_t numel(const int64_t *size, uint32_t ndim)
 {
-    int64_t ret = 1;
+    uint64_t ret = 1; /* wraps around if another dimension is 0 */
     for (uint32_t i = 0; i < ndim; i++)
-        ret *= size[i];
-    return ret;
+        ret *= (uint64_t)size[i];
+    return (int64_t)ret;
 }
 
 static bool read_reduction(struct kernel *k, struct str name, enum dtype dtype, enum reduce_op *ret)
@@ -36,7 +36,8 @@ static bool read_reduction(struct kernel *k, struct str name, enum dtype dtype, 
     return true;
 }
 
-/* Reads the rows for each rank, or divides the n elements evenly. */
+/* Reads how many of the tensor's rows are for each rank, or divides them evenly. A row has `row`
+ * elements. */
 static bool read_splits(struct kernel *k, const char *name, int64_t total, int64_t row, uint32_t n,
                         int64_t *each, int64_t *at)
 {
@@ -45,12 +46,17 @@ static bool read_splits(struct kernel *k, const char *name, int64_t total, int64
     if (given && given != n)
         return kernel_fail(k, "%s has %u sizes for %u ranks", name, given, n), false;
     for (uint32_t i = 0; i < n; i++) {
-        each[i] = given ? rows[i] * row : total / n;
-        at[i] = sum;
-        sum += each[i];
+        rows[i] = given ? rows[i] : total / n;
+        if (rows[i] < 0 || rows[i] > total - sum)
+            return kernel_fail(k, "%s: %lld rows for rank %u, of the %lld that are left", name,
+                               (long long)rows[i], i, (long long)(total - sum)),
+                   false;
+        each[i] = rows[i] * row;
+        at[i] = sum * row;
+        sum += rows[i];
     }
-    return sum == total || (kernel_fail(k, "%s are of %lld elements, and there are %lld", name,
-                                        (long long)sum, (long long)total),
+    return sum == total || (kernel_fail(k, "%s: %lld rows for %u ranks, and there are %lld", name,
+                                        (long long)sum, n, (long long)total),
                             false);
 }
 
@@ -97,11 +103,12 @@ bool collective_read(struct kernel *k, struct kernel_tensor from, struct kernel_
         return true;
     if (!check_elements(k, kind, sent, received, n, ret->root) || kind != COLLECTIVE_EXCHANGE)
         return !k->failed;
-    int64_t row = ret->ndim && ret->size[0] ? sent / ret->size[0]
-                  : ret->ndim               ? numel(ret->size + 1, ret->ndim - 1)
-                                            : 1;
-    return read_splits(k, "input_split_sizes", sent, row, n, splits->sends, splits->sends_at) &&
-           read_splits(k, "output_split_sizes", received, row, n, splits->receives,
+    int64_t row = ret->ndim ? numel(ret->size + 1, ret->ndim - 1) : 0;
+    if (!ret->ndim || !to.meta->ndim || numel(out + 1, to.meta->ndim - 1) != row)
+        return kernel_fail(k, "the rows sent and received have different sizes"), false;
+    return read_splits(k, "input_split_sizes", ret->size[0], row, n, splits->sends,
+                       splits->sends_at) &&
+           read_splits(k, "output_split_sizes", out[0], row, n, splits->receives,
                        splits->receives_at);
 }
 

@@ -32,7 +32,7 @@ struct posted {
     uint32_t from, to;
     int64_t tag;
     enum dtype dtype;
-    size_t bytes;
+    size_t n, bytes;
     void *elements;
     uint32_t node;
 };
@@ -415,36 +415,52 @@ bool rank_meet(struct rank *rank, struct collective *call, collective_fn *perfor
 
 /* ---- Messages ---- */
 
-bool rank_send(struct rank *rank, const struct rank_message *m, struct err *err)
+/* Finds the peer of a message, a rank of the job, and its group, which this rank is in too. */
+static bool find_peer(struct rank *rank, const struct rank_message *m, const char *preposition,
+                      const struct group **group, uint32_t *peer, struct err *err)
 {
     struct rank_job *job = rank->job;
-    struct posted p = {
-        .from = rank->number, .tag = m->tag, .dtype = m->dtype, .bytes = m->bytes, .node = m->node
-    };
     uint32_t number, n;
     if (fails(job, err) || !rank_in_group(rank, m->group, &number, &n, err))
         return false;
-    const struct group *group = group_of(job, m->group, err);
-    while (p.to < job->n && (!is_member(group, p.to) || group_number(group, p.to) != m->peer))
-        p.to++;
-    if (p.to == job->n)
-        return err_set(err, ERR_USAGE, "%.*s to rank %lld, and process group \"%.*s\" has %u",
-                       STR_ARG(m->op), (long long)m->peer, STR_ARG(m->group), n);
+    *group = group_of(job, m->group, err);
+    for (uint32_t i = 0; i < job->n; i++)
+        if (is_member(*group, i) && group_number(*group, i) == m->peer) {
+            *peer = i;
+            return true;
+        }
+    return err_set(err, ERR_USAGE, "%.*s %s rank %lld, and process group \"%.*s\" has %u ranks",
+                   STR_ARG(m->op), preposition, (long long)m->peer, STR_ARG(m->group), n);
+}
+
+bool rank_send(struct rank *rank, const struct rank_message *m, struct err *err)
+{
+    struct rank_job *job = rank->job;
+    const struct group *group;
+    struct posted p = { .from = rank->number,
+                        .tag = m->tag,
+                        .dtype = m->dtype,
+                        .n = m->n,
+                        .bytes = m->n * m->each,
+                        .node = m->node };
+    if (!find_peer(rank, m, "to", &group, &p.to, err))
+        return false;
     p.group = group->name;
-    p.elements = malloc(m->bytes + 1);
+    p.elements = malloc(p.bytes + 1);
     if (!p.elements || !vec_push(&job->messages, p))
         return free(p.elements), err_nomem(err);
-    memcpy(p.elements, m->elements, m->bytes);
+    if (p.bytes)
+        memcpy(p.elements, m->elements, p.bytes);
     if (job->entries[p.to].state == RANK_RECEIVES)
         job->entries[p.to].state = RANK_READY; /* it looks whether this is the one */
     return true;
 }
 
-static bool is_for(const struct posted *p, const struct rank *to, const struct group *group,
+static bool is_for(const struct posted *p, const struct rank *to, uint32_t from,
                    const struct rank_message *m)
 {
-    return p->to == to->number && p->tag == m->tag && str_eq(p->group, group->name) &&
-           (int64_t)group_number(group, p->from) == m->peer;
+    return p->to == to->number && p->from == from && p->tag == m->tag &&
+           str_eq(p->group, m->group);
 }
 
 /* Copies a message. What was sent must be what is received. */
@@ -454,17 +470,17 @@ static bool take_message(struct rank_job *job, size_t at, const struct rank *to,
     struct posted p = job->messages.v[at];
     memmove(&job->messages.v[at], &job->messages.v[at + 1],
             (--job->messages.n - at) * sizeof job->messages.v[0]);
-    bool same = p.dtype == m->dtype && p.bytes == m->bytes;
-    if (same)
+    bool same = p.dtype == m->dtype && p.n == m->n;
+    if (same && p.bytes)
         memcpy(m->elements, p.elements, p.bytes);
     free(p.elements);
     if (same)
         return true;
     struct buf text = BUF_INIT;
-    buf_printf(&text, "rank %u sent %zu elements of %s", p.from, p.bytes / sizeof(double),
+    buf_printf(&text, "rank %u sent %zu elements of %s", p.from, p.n,
                dtype_short_name(p.dtype));
     describe_place(&job->entries[p.from].rank, p.node, &text);
-    buf_printf(&text, "\nrank %u receives %zu of %s", to->number, m->bytes / sizeof(double),
+    buf_printf(&text, "\nrank %u receives %zu of %s", to->number, m->n,
                dtype_short_name(m->dtype));
     describe_place(to, m->node, &text);
     diverge(job, p.dtype == m->dtype ? "size" : "dtype", to->number, NULL, &text);
@@ -478,13 +494,13 @@ bool rank_receive(struct rank *rank, const struct rank_message *m, struct err *e
 {
     struct rank_job *job = rank->job;
     struct rank_entry *e = &job->entries[rank->number];
-    uint32_t number, n;
-    if (fails(job, err) || !rank_in_group(rank, m->group, &number, &n, err))
+    const struct group *group;
+    uint32_t from;
+    if (!find_peer(rank, m, "from", &group, &from, err))
         return false;
-    const struct group *group = group_of(job, m->group, err);
     for (;;) {
         for (size_t i = 0; i < job->messages.n; i++)
-            if (is_for(&job->messages.v[i], rank, group, m))
+            if (is_for(&job->messages.v[i], rank, from, m))
                 return take_message(job, i, rank, m, group) || !fails(job, err);
         e->message = m;
         wait_as(rank, RANK_RECEIVES);

@@ -60,8 +60,8 @@ struct rank_message {
     struct str group;
     int64_t peer, tag; /* peer: in the group */
     enum dtype dtype;
-    void *elements;
-    size_t bytes;
+    void *elements; /* n of `each` bytes */
+    size_t n, each;
     uint32_t node;
 };
 
@@ -103,8 +103,8 @@ bool rank_meet(struct rank *rank, struct collective *call, collective_fn *perfor
 /* Returns the number of this rank in a group, and how many there are. False: it is no member. */
 bool rank_in_group(struct rank *rank, struct str group, uint32_t *number, uint32_t *n,
                    struct err *err);
-/* Sends a copy, without waiting; waits for the next message of that peer and tag. False as above.
- */
+/* Sends a copy, without waiting; waits for the next message of that peer and tag. False as above,
+ * or if the group has no such peer. */
 bool rank_send(struct rank *rank, const struct rank_message *message, struct err *err);
 bool rank_receive(struct rank *rank, const struct rank_message *message, struct err *err);
 

@@ -8,10 +8,15 @@
 /* ---- One rank ---- */
 
 /* Returns the elements of x, repeated if more ranks would send some, or cut off if they would
- * receive some. */
+ * receive some; most often as they are. */
 static struct dense as_many(struct kernel *k, struct dense x, const int64_t *size, uint32_t ndim)
 {
-    struct dense out = dense_new(k, x.kind, size, ndim);
+    struct dense out = { .n = 1 };
+    for (uint32_t i = 0; i < ndim; i++)
+        out.n *= size[i];
+    if (out.n == x.n)
+        return dense_reshape(x, size, ndim);
+    out = dense_new(k, x.kind, size, ndim);
     size_t each = dense_size(x.kind);
     for (int64_t at = 0; at < out.n && x.n && !k->failed; at += x.n) {
         int64_t n = out.n - at < x.n ? out.n - at : x.n;
@@ -209,7 +214,8 @@ void kernel_message(struct kernel *k)
         .tag = int_arg(k, "tag", 0),
         .dtype = x.meta ? x.meta->dtype : DTYPE_NONE,
         .elements = elements.u.p,
-        .bytes = (size_t)elements.n * dense_size(elements.kind),
+        .n = (size_t)elements.n,
+        .each = dense_size(elements.kind),
         .node = k->call->node,
     };
     if (k->failed)

@@ -178,7 +178,8 @@ static void *send_or_receive(void *user)
                                     .peer = m->number ? 0 : 1,
                                     .dtype = DTYPE_F32,
                                     .elements = x,
-                                    .bytes = (size_t)m->value * sizeof *x };
+                                    .n = (size_t)m->value,
+                                    .each = sizeof *x };
     if (m->number == 0 && rank_receive(rank, &message, &m->err))
         m->value = (int)x[0];
     else if (m->number == 1)
@@ -211,12 +212,34 @@ static void test_messages(void **state)
     check_message(2, 1, "size");
 }
 
+/* Nobody waits for a rank that does not exist. */
+static void test_no_peer(void **state)
+{
+    (void)state;
+    struct err sent = { 0 }, received = { 0 };
+    double x = 0;
+    struct rank_job *job = rank_job_new(1, &sent);
+    struct rank *rank = rank_begin(job, 0);
+    struct rank_message m = {
+        .op = STR("isend"), .group = STR("0"), .peer = 1, .elements = &x, .n = 1, .each = sizeof x
+    };
+    assert_false(rank_send(rank, &m, &sent));
+    assert_string_equal(sent.text, "isend to rank 1, and process group \"0\" has 1 ranks");
+    m.op = STR("irecv");
+    m.peer = -1;
+    assert_false(rank_receive(rank, &m, &received));
+    assert_string_equal(received.text, "irecv from rank -1, and process group \"0\" has 1 ranks");
+    rank_end(rank, &received);
+    assert_null(rank_job_divergence(job)->kind);
+    rank_job_free(job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_meet),       cmocka_unit_test(test_groups),
         cmocka_unit_test(test_divergence), cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_messages),   cmocka_unit_test(test_no_peer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
