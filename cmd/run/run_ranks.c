@@ -294,6 +294,7 @@ static bool run_graph(struct job_rank_run *rank, uint32_t ref, struct err *err)
     if (!g || !vec_push(&rank->runs, g))
         return free(g), err_nomem(err);
     rank->now = g;
+    rank_begin_graph(rank->session.pair.tested->rank);
     bool ok = graph_run_execute(g, &rank->session, ref, 0);
     rank->now = NULL;
     return ok || err_copy(err, &g->err);

@@ -18,6 +18,11 @@ Several recordings are ranks, which meet in their collectives. Rank 1 leaves one
           3 "rank":1
           1 "ranks":2
 
+The number of the collective does not depend on how often a graph is run.
+
+    $ symtape run $RECORDINGS/ranks_missing/* --compare-with cpu | head -1
+    the ranks diverge: missing, rank 1, collective 2 of process group "0"
+
 One recording is run as many ranks. It was made with 8.
 
     $ symtape run --ranks 8 $RECORDINGS/collectives/eight.log.zst --sizes s77=3,s27=5 --compare-with cpu | grep -v "agree; max" | head -4

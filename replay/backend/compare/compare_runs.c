@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "replay/backend/ranks/ranks.h"
 #include "trace/pt2/signature.h"
 
 /* ---- Backends ---- */
@@ -116,6 +117,7 @@ static bool run_reference(const struct both *b, struct err *err)
     options.backend = pair->reference;
     options.node = comparison_expect;
     options.node_user = b->comparison;
+    rank_repeat(pair->reference->rank);
     struct run *run = run_new(b->how->graph, &options, err);
     bool ok = run && run_execute(run, err) && process_outputs(b, run, true, err) &&
               value_file_seal(b->comparison->values, err);
@@ -153,6 +155,7 @@ static bool run_tested(struct both *b, struct err *err)
     options.backend = how->pair->tested;
     options.node = how->compare || how->node ? observe_node : NULL;
     options.node_user = b;
+    rank_repeat(options.backend->rank);
     struct run *run = run_new(how->graph, &options, err);
     if (run)
         run->exec.storages.noting = how->notes_memory;

@@ -15,7 +15,8 @@ struct group {
     uint32_t n;                            /* members; 0: all ranks are */
     struct collective *pending[RANKS_MAX]; /* by rank: its call in the current collective */
     uint32_t n_pending;
-    uint64_t done; /* collectives */
+    /* By rank: its collectives, and those before the graph that it runs. */
+    uint64_t done[RANKS_MAX], before[RANKS_MAX];
 };
 
 /* What a rank that waits waits for, or why it ended. */
@@ -197,6 +198,15 @@ static void describe_rank(const struct rank_job *job, uint32_t i, struct buf *ou
         buf_puts(out, "did not get there");
 }
 
+/* Returns the number of the collective that a rank waits for. */
+static uint64_t ordinal_of(const struct rank_job *job, const struct group *group)
+{
+    uint32_t i = 0;
+    while (i + 1 < job->n && !group->pending[i])
+        i++;
+    return group->done[i] + 1;
+}
+
 /* Ends the job: every later call fails. */
 static void diverge(struct rank_job *job, const char *kind, uint32_t rank,
                     const struct group *group, struct buf *text)
@@ -207,7 +217,7 @@ static void diverge(struct rank_job *job, const char *kind, uint32_t rank,
     d->kind = kind;
     d->rank = rank;
     d->group = group ? group->name : STR("");
-    d->ordinal = group ? group->done + 1 : 0;
+    d->ordinal = group ? ordinal_of(job, group) : 0;
     d->text = text->failed ? STR("") : arena_copy(&job->arena, buf_str(text));
     err_set(&job->failed, ERR_USAGE, "the ranks diverged");
 }
@@ -301,6 +311,22 @@ void rank_end(struct rank *rank, const struct err *why)
     pass_turn(rank->job);
 }
 
+void rank_begin_graph(struct rank *rank)
+{
+    for (size_t i = 0; rank && i < rank->job->groups.n; i++) {
+        struct group *group = rank->job->groups.v[i];
+        group->before[rank->number] = group->done[rank->number];
+    }
+}
+
+void rank_repeat(struct rank *rank)
+{
+    for (size_t i = 0; rank && i < rank->job->groups.n; i++) {
+        struct group *group = rank->job->groups.v[i];
+        group->done[rank->number] = group->before[rank->number];
+    }
+}
+
 /* ---- Collectives ---- */
 
 /* Returns in what two ranks differ, as a kind of divergence; NULL: in nothing. */
@@ -373,11 +399,11 @@ static void complete(struct rank_job *job, struct group *group)
         if (group->pending[i]) {
             all[n++] = group->pending[i];
             group->pending[i] = NULL;
+            group->done[i] += !all[0]->prepares;
             job->entries[i].state = RANK_READY;
             job->entries[i].group = NULL;
         }
     group->n_pending = 0;
-    group->done += !all[0]->prepares;
     if (!all[0]->perform(all, n, &why)) {
         job->failed = why;
         wake_all(job);
@@ -459,8 +485,7 @@ bool rank_send(struct rank *rank, const struct rank_message *m, struct err *err)
 static bool is_for(const struct posted *p, const struct rank *to, uint32_t from,
                    const struct rank_message *m)
 {
-    return p->to == to->number && p->from == from && p->tag == m->tag &&
-           str_eq(p->group, m->group);
+    return p->to == to->number && p->from == from && p->tag == m->tag && str_eq(p->group, m->group);
 }
 
 /* Copies a message. What was sent must be what is received. */
@@ -477,11 +502,9 @@ static bool take_message(struct rank_job *job, size_t at, const struct rank *to,
     if (same)
         return true;
     struct buf text = BUF_INIT;
-    buf_printf(&text, "rank %u sent %zu elements of %s", p.from, p.n,
-               dtype_short_name(p.dtype));
+    buf_printf(&text, "rank %u sent %zu elements of %s", p.from, p.n, dtype_short_name(p.dtype));
     describe_place(&job->entries[p.from].rank, p.node, &text);
-    buf_printf(&text, "\nrank %u receives %zu of %s", to->number, m->n,
-               dtype_short_name(m->dtype));
+    buf_printf(&text, "\nrank %u receives %zu of %s", to->number, m->n, dtype_short_name(m->dtype));
     describe_place(to, m->node, &text);
     diverge(job, p.dtype == m->dtype ? "size" : "dtype", to->number, NULL, &text);
     job->divergence.group = group->name;

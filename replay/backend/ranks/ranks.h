@@ -96,6 +96,11 @@ struct rank *rank_begin(struct rank_job *job, uint32_t number);
 /* Passes the turn on for good. `why` is the error that ended the rank, or not set. */
 void rank_end(struct rank *rank, const struct err *why);
 
+/* Begins what is counted once, a graph; runs it from its beginning again: the numbers of its
+ * collectives are the same in each run of it. rank NULL: does nothing. */
+void rank_begin_graph(struct rank *rank);
+void rank_repeat(struct rank *rank);
+
 /* Waits for the other ranks of the group, and returns when the collective is computed. False with
  * err set: ERR_USAGE, the ranks diverged, which every later call of any rank returns too; what
  * `perform` set. */

@@ -166,6 +166,49 @@ static void test_failure(void **state)
     rank_job_free(job);
 }
 
+static struct err meet_once(struct rank *rank)
+{
+    struct collective call = call_of("all_reduce", "0", DTYPE_F32, 8);
+    struct err err = { 0 };
+    int value = 0;
+    call.data = &value;
+    (void)rank_meet(rank, &call, sum, &err);
+    return err;
+}
+
+static void *repeat_graphs(void *user)
+{
+    struct member *m = user;
+    struct rank *rank = rank_begin(m->job, m->number);
+    for (int graph = 0; graph < 2; graph++) {
+        rank_begin_graph(rank);
+        for (int i = 0; i < 3; i++) {
+            rank_repeat(rank);
+            (void)meet_once(rank);
+        }
+    }
+    if (m->number)
+        m->err = meet_once(rank);
+    rank_end(rank, &m->err);
+    return NULL;
+}
+
+/* Two graphs that are run three times have two collectives, not six. */
+static void test_repeats(void **state)
+{
+    (void)state;
+    struct err err = { 0 };
+    struct rank_job *job = rank_job_new(2, &err);
+    struct member members[2] = { { .job = job }, { .job = job, .number = 1 } };
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&members[i].thread, NULL, repeat_graphs, &members[i]), 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(members[i].thread, NULL);
+    assert_string_equal(rank_job_divergence(job)->kind, "missing");
+    assert_int_equal(rank_job_divergence(job)->ordinal, 3);
+    rank_job_free(job);
+}
+
 /* ---- Messages ---- */
 
 static void *send_or_receive(void *user)
@@ -240,6 +283,7 @@ int main(void)
         cmocka_unit_test(test_meet),       cmocka_unit_test(test_groups),
         cmocka_unit_test(test_divergence), cmocka_unit_test(test_failure),
         cmocka_unit_test(test_messages),   cmocka_unit_test(test_no_peer),
+        cmocka_unit_test(test_repeats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
