@@ -169,6 +169,9 @@ bool compile_same_function(struct str a, struct str b);
  * second next call. The function returns false when there is none or the tape is damaged there
  * (then err is set). */
 bool trace_payload(struct trace *trace, uint32_t record, struct str *ret, struct err *err);
+/* Frees the memory of these texts, after which none of them is valid: for payloads of many
+ * megabytes that are read once. */
+void trace_forget_payloads(struct trace *trace);
 /* Returns a copy of it in the caller's arena. */
 bool trace_payload_copy(struct trace *trace, uint32_t record, struct arena *arena, struct str *ret,
                         struct err *err);

@@ -43,6 +43,11 @@ bool trace_payload(struct trace *trace, uint32_t record, struct str *ret, struct
     return true;
 }
 
+void trace_forget_payloads(struct trace *trace)
+{
+    tape_forget_payloads(trace->tables->tape);
+}
+
 bool trace_payload_copy(struct trace *trace, uint32_t record, struct arena *arena, struct str *ret,
                         struct err *err)
 {

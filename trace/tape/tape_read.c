@@ -303,6 +303,16 @@ struct str tape_string(const struct tape *tape, uint32_t id)
     return id < tape->strings.texts.n ? tape->strings.texts.v[id] : STR("");
 }
 
+void tape_forget_payloads(struct tape *tape)
+{
+    for (size_t i = 0; i < sizeof tape->joined / sizeof *tape->joined; i++)
+        buf_release(&tape->joined[i]);
+    for (int i = 0; i < TAPE_CACHED_BLOCKS; i++) {
+        buf_release(&tape->cache[i].content);
+        tape->cache[i].block = NULL;
+    }
+}
+
 uint64_t tape_payload_size(const struct tape *tape, uint32_t id)
 {
     return id < tape->payloads.n ? tape->payloads.v[id].size : 0;

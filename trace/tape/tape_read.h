@@ -70,6 +70,7 @@ void tape_close(struct tape *tape);
 
 /* Returns a payload by its number; it is valid until the second next call. */
 bool tape_payload(struct tape *tape, uint32_t id, struct str *ret, struct err *err);
+void tape_forget_payloads(struct tape *tape); /* trace_forget_payloads() */
 uint64_t tape_payload_size(const struct tape *tape, uint32_t id);
 struct str tape_string(const struct tape *tape, uint32_t id); /* "" when there is none */
 

@@ -55,5 +55,6 @@ bool env_calls_read(struct trace *trace, void (*take)(void *user, const struct e
         ok = trace_payload(trace, i, &rows, err) && take_rows(&r, rows, err);
     }
     json_release(&r.doc);
+    trace_forget_payloads(trace);
     return ok;
 }
