@@ -24,6 +24,10 @@ enum { COPY_DEVICES = 2 };
  * them are unused and are not printed. */
 enum { UNPRINTED_DETACHES = 2 };
 
+/* Each tangent is a view of its output (view_avoid_dupes_with_primals), which is computed by two
+ * dispatches more, and is detached (coerce_tangent_and_suggest_memory_format). */
+enum { TANGENT_DISPATCHES = 4 };
+
 static const struct {
     const char *name, *function;
 } rows[] = {
@@ -357,6 +361,8 @@ static bool run_aot(struct pass_run *run, size_t aot)
     add_around(run, PASS_RNG, RNG_RESETS * RNG_CONSTANTS + EFFECT_TOKENS);
     add_around(run, PASS_INPUTS, inputs);
     add_devices(run, PASS_METADATA, forward, false); /* as each result is wrapped */
+    add_around(run, PASS_METADATA, TANGENT_DISPATCHES * (inputs - forward));
+    add_devices(run, PASS_METADATA, inputs - forward, false);
     add_devices(run, PASS_TRACE, inputs, true);
     add_devices(run, joint ? PASS_BACKWARD : PASS_TRACE, COPY_DEVICES * changed, true);
     add_outside(run, PASS_TRACE, joint ? 0 : changed);

@@ -18,7 +18,7 @@ What a replay of the calls on the tape shows of each remedy:
         recorded      guard of 3/0 that failed: tensor 'x' size mismatch at index 0. expected 4, actual 5
         recorded      x comes from `first`, through the graph break at demo/levels.py:9
         proved        torch.compiler.config.dynamic_sources = "L['x']"
-        saves         4 of 17 compiles, 7 of 24 attempts, 3 of 7 graph breaks, 96 of 525 dispatches; about 182 ms of 2.53 s
+        saves         4 of 17 compiles, 7 of 24 attempts, 3 of 7 graph breaks, 101 of 535 dispatches; about 182 ms of 2.53 s
         or            mark the argument of `first` that this size comes from with torch._dynamo.mark_dynamic() before the first call o
         ... and 8 more (--all)
 

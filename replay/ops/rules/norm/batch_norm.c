@@ -118,6 +118,11 @@ enum {
     BN_RESERVE = 16
 };
 
+static struct tensor new_reserve(struct call *c, struct tensor input)
+{
+    return full_of(c, input, "aten.empty.memory_format", (sym_id[]){ SYM_ID_ZERO }, 1, DTYPE_U8);
+}
+
 bool rule_batch_norm_kernel(struct call *c)
 {
     struct batch_norm b = { .input = arg_tensor(c, 0), .weight = arg_tensor(c, 1) };
@@ -143,8 +148,7 @@ bool rule_batch_norm_kernel(struct call *c)
     struct tensor out[6] = { b.out, b.save_mean, b.save_rstd };
     uint32_t n = 3;
     if (c->param & BN_RESERVE)
-        out[n++] =
-            full_of(c, b.input, "aten.empty.memory_format", (sym_id[]){ SYM_ID_ZERO }, 1, DTYPE_U8);
+        out[n++] = new_reserve(c, b.input);
     if (b.functional) {
         out[n++] = b.new_mean;
         out[n++] = b.new_var;
@@ -210,10 +214,13 @@ static struct tensor normalise_empty(struct call *c, const struct batch_norm *b)
     return out;
 }
 
-/* _batch_norm_impl_index */
-static struct value impl_index(struct call *c, struct batch_norm *b, int64_t *index)
+/* _batch_norm_impl_index of aten/src/ATen/native/Normalization.cpp. Sets *reserve unless cuDNN
+ * makes it. */
+static struct value impl_index(struct call *c, struct batch_norm *b, int64_t *index,
+                               struct tensor *reserve)
 {
     *index = 0;
+    *reserve = no_tensor();
     sym_id features = size_of(c, b->input, 1);
     if (guard_bool(c, eq_int(c, numel(c, b->input), 0))) {
         struct value *items = values(c, 3);
@@ -233,7 +240,9 @@ static struct value impl_index(struct call *c, struct batch_norm *b, int64_t *in
     same_features(c, b->var, features, "running_var");
     same_features(c, b->weight, features, "weight");
     same_features(c, b->bias, features, "bias");
-    if (takes_cudnn(c, b)) {
+    if (!takes_cudnn(c, b)) {
+        *reserve = new_reserve(c, b->input);
+    } else {
         enum memory_format format = suggest_format_c10(c, b->input);
         if (!c->failed && !is_contiguous(c, b->input, format))
             b->input = clone_format(c, b->input, format);
@@ -265,23 +274,24 @@ static struct batch_norm composite_args(struct call *c)
 bool rule_batch_norm(struct call *c)
 {
     struct batch_norm b = composite_args(c);
+    struct tensor reserve;
     int64_t index;
-    return !c->failed && ret_tensor(c, item_tensor(c, impl_index(c, &b, &index), 0));
+    return !c->failed && ret_tensor(c, item_tensor(c, impl_index(c, &b, &index, &reserve), 0));
 }
 
 bool rule_batch_norm_impl_index(struct call *c)
 {
     struct batch_norm b = composite_args(c);
+    struct tensor reserve;
     int64_t index = 0;
     if (c->failed)
         return false;
-    struct value out = impl_index(c, &b, &index), *items = values(c, 5);
+    struct value out = impl_index(c, &b, &index, &reserve), *items = values(c, 5);
     if (!items || c->failed)
         return false;
     for (uint32_t i = 0; i < 3; i++)
         items[i] = T(item_tensor(c, out, i));
-    items[3] =
-        T(full_of(c, b.input, "aten.empty.memory_format", (sym_id[]){ SYM_ID_ZERO }, 1, DTYPE_U8));
+    items[3] = T(some(reserve) ? reserve : new_reserve(c, b.input));
     items[4] = I(c, index);
     return ret_value(c, value_items(VALUE_TUPLE, items, 5));
 }
