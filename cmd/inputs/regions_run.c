@@ -23,7 +23,8 @@ bool regions_runner_open(struct regions_runner *runner, struct cmd *cmd, struct 
         runner->args.compare = "cpu";
     runner->session = (struct session){ .cmd = cmd, .args = &runner->args, .trace = trace };
     runner->session.list = trace_graphs(trace, err);
-    return runner->session.list && session_read(&runner->session, err);
+    return runner->session.list && session_read(&runner->session, err) &&
+           session_open(&runner->session, err);
 }
 
 void regions_runner_close(struct regions_runner *runner)
