@@ -173,7 +173,8 @@ static void write_notes(const struct ablation_report *report, struct buf *out)
         buf_printf(out,
                    "PyTorch's time: in dispatches, measured for the baseline; for an ablation, "
                    "less the counts that it saves times their mean time in this recording. Such "
-                   "a sum is %.0f %% of what was measured for the baseline.\n",
+                   "a sum is %.0f %% of what was measured for the baseline. The first compile of a "
+                   "process fills PyTorch's caches of expressions: a later one saves less.\n",
                    report->explained * 100);
 }
 
