@@ -1,5 +1,6 @@
 #include "trace/events/deep/deep.h"
 
+#include "trace/base/intern.h"
 #include "trace/base/vec.h"
 #include "trace/graph/traceback.h"
 #include "trace/tables.h"
@@ -8,6 +9,7 @@ struct deep_reader {
     struct deep deep; /* first, because it is what the caller sees and frees */
     struct trace *trace;
     struct arena arena;
+    struct intern texts; /* of rows, since a payload is not kept */
     struct json doc;
     uint32_t record, attempt;
     uint32_t first_stack; /* index in stacks of the payload's first stack */
@@ -46,8 +48,13 @@ static json_id row_field(const struct deep_reader *r, const char *key)
 /* Returns a text; "" for null and for what is missing; .p is NULL when memory ran out. */
 static struct str text_at(struct deep_reader *r, json_id id)
 {
-    return json_kind_of(&r->doc, id) == JSON_STRING ? json_decoded(&r->doc, id, &r->arena)
-                                                    : STR("");
+    struct buf decoded = BUF_INIT;
+    if (json_kind_of(&r->doc, id) != JSON_STRING)
+        return STR("");
+    json_decode(&r->doc, id, &decoded);
+    uint32_t text = decoded.failed ? INTERN_NONE : intern(&r->texts, buf_str(&decoded));
+    buf_release(&decoded);
+    return text == INTERN_NONE ? (struct str){ 0 } : intern_text(&r->texts, text);
 }
 
 static struct str text(struct deep_reader *r, const char *key)
@@ -311,6 +318,7 @@ struct deep *deep_read(struct trace *trace, struct err *err)
     if (!r)
         return err_nomem(err), NULL;
     r->trace = trace;
+    r->texts = INTERN_INIT;
     for (uint32_t i = 0; i < trace->n_records; i++) {
         r->record = i;
         if (!read_deep_record(r, err)) {
@@ -336,6 +344,7 @@ void deep_free(struct deep *deep)
     vec_release(&r->phases);
     vec_release(&r->totals);
     json_release(&r->doc);
+    intern_release(&r->texts);
     arena_release(&r->arena);
     free(r);
 }
