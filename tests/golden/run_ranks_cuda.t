@@ -36,3 +36,9 @@ A device that is lost:
 
     $ SYMTAPE_FAKE_LOST=1:700 SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda SYMTAPE_FAKE_DEVICES=2 symtape run --ranks 2 --backend cuda $RECORDINGS/collectives/two.log.zst:0/0 2>&1 | grep -c ILLEGAL_ADDRESS
     1
+
+Kernels that are in no cache are compiled where they are needed: a rank that repeated its calls for them would meet again in collectives
+that the others have passed.
+
+    $ XDG_CACHE_HOME=$PWD/empty SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda SYMTAPE_FAKE_DEVICES=2 symtape run --backend cuda $RECORDINGS/ranks_missing/*.zst | head -1
+    the ranks diverge: missing, rank 1, collective 2 of process group "0"

@@ -404,13 +404,13 @@ static bool binds_any(const struct run *run)
     return i < run->program->n_steps;
 }
 
-/* Returns whether nobody notices that calls are made again: none is observed, and no violated
- * condition of sizes that they compute is reported. */
+/* Returns whether nobody notices that calls are made again: none is observed, no violated condition
+ * of sizes that they compute is reported, and no other rank meets them in collectives. */
 static bool may_repeat(const struct run *run)
 {
     const struct run_options *o = &run->options;
-    return o->backend->kind->build && !o->node && !run->exec.watch && !o->backend->log.on &&
-           (!o->violated || !binds_any(run));
+    return o->backend->kind->build && !o->backend->rank && !o->node && !run->exec.watch &&
+           !o->backend->log.on && (!o->violated || !binds_any(run));
 }
 
 /* Each time, at least one kernel is compiled: without an end, reads of values between kernels would
