@@ -10,6 +10,7 @@
 #include "profile/model/format.h"
 #include "profile/ranks/collective_ops.h"
 #include "replay/ops/layers.h"
+#include "trace/base/text/printable.h"
 #include "trace/events/user_line.h"
 
 /* One rank: a recording, and its graphs that were run. */
@@ -362,7 +363,9 @@ void run_ranks_headline(const struct session *s, struct buf *out)
     buf_printf(out, "the ranks diverge: %s, rank %u, ", d->kind, d->rank);
     if (d->ordinal)
         buf_printf(out, "collective %llu of ", (unsigned long long)d->ordinal);
-    buf_printf(out, d->group.n ? "process group \"%.*s\"\n" : "message%.*s\n", STR_ARG(d->group));
+    buf_puts(out, d->group.n ? "process group \"" : "message");
+    printable_line(out, d->group);
+    buf_puts(out, d->group.n ? "\"\n" : "\n");
     for (struct str rest = d->text; rest.n; rest = str_from(rest, str_find_char(rest, '\n') + 1))
         buf_printf(out, "  %.*s\n", STR_ARG(str_first(rest, str_find_char(rest, '\n'))));
     format_plural(out, rank_job_size(s->job), "rank");

@@ -101,3 +101,9 @@ What ranks exclude, and numbers that make no sense.
     $ symtape run $RECORDINGS/train.log.zst nowhere.log
     2> symtape: nowhere.log: No such file or directory
     [exit 4]
+
+The name of a process group is a text of the log, and stays in its line.
+
+    $ for r in 0 1; do zstd -dcq $RECORDINGS/ranks_missing/*rank_${r}_*.zst | sed "s/'max', '0')/'max', 'x\\\\nrank 7: y')/; s/'sum', '0')/'sum', 'x\\\\nrank 7: y')/" > $r.log; done; symtape run 0.log 1.log 2>/dev/null | head -2
+    the ranks diverge: missing, rank 1, collective 2 of process group "x rank 7: y"
+      rank 0: all_reduce "max" of f32[] in 1/0_0:aot_inference_graph, node all_reduce at demo/ranks_missing.py:20

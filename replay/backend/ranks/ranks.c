@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/base/arena.h"
+#include "trace/base/text/printable.h"
 #include "trace/base/vec.h"
 
 enum rank_state { RANK_READY, RANK_MEETS, RANK_RECEIVES, RANK_ENDED };
@@ -168,8 +169,11 @@ static void describe_collective(const struct rank *rank, const struct collective
                                 struct buf *out)
 {
     buf_printf(out, "%.*s", STR_ARG(c->op));
-    if (c->reduce.n)
-        buf_printf(out, " \"%.*s\"", STR_ARG(c->reduce));
+    if (c->reduce.n) {
+        buf_puts(out, " \"");
+        printable_line(out, c->reduce);
+        buf_putc(out, '"');
+    }
     if (c->root >= 0)
         buf_printf(out, " from rank %lld", (long long)c->root);
     buf_printf(out, " of %s[", dtype_short_name(c->dtype));
