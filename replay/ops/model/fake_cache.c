@@ -39,7 +39,33 @@ bool fake_cache_requires_grad(struct ops *ops, struct tensor x)
 void fake_cache_forget_tensors(struct fake_cache *cache)
 {
     hash_index_clear(&cache->grad_index);
-    cache->grads.n = 0;
+    cache->grads.n = cache->forms.n = 0;
+}
+
+/* --- Sizes of storages as they are written --- */
+
+static void set_form(struct ops *ops, uint32_t storage, sym_id bytes)
+{
+    struct fake_cache *cache = &ops->model->fake_cache;
+    while (cache->forms.n <= storage)
+        if (!vec_push(&cache->forms, SYM_NONE)) {
+            ops->short_of_memory = true;
+            return;
+        }
+    cache->forms.v[storage] = bytes;
+}
+
+sym_id fake_cache_form(const struct ops *ops, uint32_t storage)
+{
+    const struct fake_cache *cache = &ops->model->fake_cache;
+    return storage < cache->forms.n && cache->forms.v[storage] != SYM_NONE
+               ? cache->forms.v[storage]
+               : storage_bytes(ops, storage);
+}
+
+void fake_cache_take_form(struct ops *ops, uint32_t to, uint32_t from)
+{
+    set_form(ops, to, fake_cache_form(ops, from));
 }
 
 /* --- Keys --- */
@@ -85,10 +111,10 @@ static bool hash_syms(struct ops *ops, const sym_id *syms, uint32_t n, bool *unb
     return ok;
 }
 
-/* Returns the bytes of a storage as they are written; without symbols they follow from the rest. */
+/* Returns the form of a storage's size; without symbols it follows from the rest. */
 static sym_id written_bytes(const struct ops *ops, struct tensor x)
 {
-    sym_id bytes = storage_bytes(ops, x.storage);
+    sym_id bytes = fake_cache_form(ops, x.storage);
     return bytes != SYM_NONE && sym_is_number(ops->pool, bytes) ? SYM_NONE : bytes;
 }
 
@@ -292,7 +318,7 @@ static void synthesize_storage(struct ops *ops, struct tensor x, uint32_t fresh_
     const struct tensor_meta *m = x.meta;
     if (x.storage < fresh_from || m->layout != LAYOUT_STRIDED || !ops->metas.symbolic.v[m->id])
         return;
-    storage_note(ops, x.storage, strided_bytes(&c, m->dtype, m->size, m->stride, m->ndim));
+    set_form(ops, x.storage, strided_bytes(&c, m->dtype, m->size, m->stride, m->ndim));
 }
 
 void fake_cache_synthesize(struct ops *ops, const struct value *result, uint32_t fresh_from)
@@ -323,6 +349,7 @@ void fake_cache_release(struct fake_cache *cache)
     vec_release(&cache->grads);
     hash_index_release(&cache->index);
     hash_index_release(&cache->grad_index);
+    vec_release(&cache->forms);
     vec_release(&cache->words);
     *cache = (struct fake_cache){ 0 };
 }

@@ -1,6 +1,5 @@
 #include "replay/ops/model/model.h"
 
-#include "replay/ops/layout/storage.h"
 #include "replay/ops/memo/memo.h"
 
 /* --- Creation --- */
@@ -243,21 +242,21 @@ static bool count_functional(struct call *c, struct value *made)
     return true;
 }
 
-static void take_storage(struct ops *ops, const struct value *to, const struct value *from)
+static void take_form(struct ops *ops, const struct value *to, const struct value *from)
 {
     if (to->kind == VALUE_TENSOR && from->kind == VALUE_TENSOR)
-        storage_note(ops, to->u.tensor.storage, storage_bytes(ops, from->u.tensor.storage));
+        fake_cache_take_form(ops, to->u.tensor.storage, from->u.tensor.storage);
 }
 
-/* The storages of the result, or of what a call has written, are those of the functional operator's
- * result. */
-static void take_storages(const struct call *c, const struct value *made)
+/* The storages of the result, or of what a call has written, have the sizes of the functional
+ * operator's result, as they are written there. */
+static void take_forms(const struct call *c, const struct value *made)
 {
     if (made->kind == VALUE_TENSOR && c->n_args)
-        take_storage(c->ops, &c->args[0], made);
+        take_form(c->ops, &c->args[0], made);
     if (made->kind == VALUE_TUPLE && c->ret.kind == VALUE_TUPLE)
         for (uint32_t i = 0; i < c->ret.n && i < made->n; i++)
-            take_storage(c->ops, &c->ret.u.items[i], &made->u.items[i]);
+            take_form(c->ops, &c->ret.u.items[i], &made->u.items[i]);
 }
 
 /* --- The layer --- */
@@ -338,7 +337,7 @@ static enum op_outcome model_call(struct call *c)
         outcome = ops_no_memory(ops);
     model->stats.muted -= functional;
     if (outcome == OP_DONE && functional)
-        take_storages(c, &made);
+        take_forms(c, &made);
     if (outcome == OP_DONE && passing && ops->depth == 0 && !model->dispatch.functionalizing)
         count_outside_dispatches(c);
     model->stats.muted -= left_out;

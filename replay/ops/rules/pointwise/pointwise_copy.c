@@ -33,9 +33,12 @@ bool rule_clone(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     enum memory_format format = arg_format(c, 1, FORMAT_PRESERVE);
-    if (!eager(c))
-        count_dispatches(c, 2); /* prims.clone, aten.empty or aten.empty_strided */
-    return ret_tensor(c, new_copy(c, x, x.meta->dtype, x.meta->device, format));
+    struct tensor copy = new_copy(c, x, x.meta->dtype, x.meta->device, format);
+    if (eager(c))
+        return ret_tensor(c, copy);
+    count_dispatches(c, 1); /* prims.clone */
+    return ret_tensor(
+        c, count_made(c, format == FORMAT_PRESERVE ? "aten.empty_strided" : "aten.empty", copy));
 }
 
 /* _to_copy(self, dtype, layout, device, pin_memory, non_blocking, memory_format) */

@@ -159,6 +159,27 @@ static const struct tensor *promote_all(struct call *c, const struct tensor *x, 
     return c->failed ? NULL : ret;
 }
 
+/* Returns prims.cat(...).clone(memory_format=...) (torch/_refs, cat). */
+static struct tensor clone_of_prim(struct call *c, struct tensor_kind kind,
+                                   const struct geometry *g, enum memory_format format)
+{
+    const struct tensor none = { .meta = NULL };
+    sym_id strides[TENSOR_MAX_DIM];
+    if (c->failed)
+        return none;
+    contiguous_strides(c, g->size, g->n, strides);
+    struct tensor made = new_tensor_strided(c, kind.dtype, kind.device, g->size, strides, g->n);
+    if (!c->symbolic)
+        return c->failed ? none
+                         : new_tensor_format(c, kind.dtype, kind.device, g->size, g->n, format);
+    count_dispatches(c, 1); /* prims.cat */
+    struct value x = value_tensor(count_made(c, "aten.empty_strided", made));
+    struct keyword keyword = { STR("memory_format"),
+                               { .kind = VALUE_MEMORY_FORMAT, .u.memory_format = format } };
+    struct value ret = call_op_keywords(c, "aten.clone.default", &x, 1, &keyword, 1);
+    return c->failed ? none : ret.u.tensor;
+}
+
 static struct tensor cat(struct call *c, const struct tensor *x, uint32_t n, int64_t dim)
 {
     const struct tensor none = { .meta = NULL };
@@ -197,13 +218,8 @@ static struct tensor cat(struct call *c, const struct tensor *x, uint32_t n, int
             check_others(c, x, n, kept[0].meta, kept[i], at);
     }
     g.size[at] = sum_symbolic(c, lengths, n_kept);
-    if (!eager(c) && !c->failed) { /* The result is a clone of that of prims.cat. */
-        sym_id strides[TENSOR_MAX_DIM];
-        contiguous_strides(c, g.size, g.n, strides);
-        new_tensor_strided(c, kind.dtype, kind.device, g.size, strides, g.n);
-        if (c->symbolic)
-            count_dispatches(c, 5); /* prims.cat, aten.clone, prims.clone, and two aten.empty */
-    }
+    if (!eager(c))
+        return clone_of_prim(c, kind, &g, format);
     return c->failed ? none : new_tensor_format(c, kind.dtype, kind.device, g.size, g.n, format);
 }
 

@@ -200,8 +200,8 @@ struct tensor divided(struct call *c, struct tensor total)
     struct value x[] = { value_tensor(total), value_number(c, 2) };
     if (c->failed || !maybe_broadcast(c, x, 2))
         return total;
-    count_prim(c);
-    return prim_elementwise(c, x, 1, dtype_of(total)); /* prims.div */
+    count_below(c, 1); /* prims.div */
+    return count_made(c, "aten.empty_permuted", prim_elementwise(c, x, 1, dtype_of(total)));
 }
 
 /* _maybe_convert_to_type of torch/_prims_common/wrappers.py converts a divisor of a complex
