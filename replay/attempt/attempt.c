@@ -413,6 +413,7 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
 static bool walk_warm(struct attempt_run *run, struct err *err)
 {
     const struct replay_options *options = run->options;
+    struct value ignored;
     for (size_t i = 0; i < run->programs.n; i++) {
         uint64_t best = UINT64_MAX;
         for (uint32_t k = 0; k < options->warm && run->walked.v[i]; k++) {
@@ -420,7 +421,7 @@ static bool walk_warm(struct attempt_run *run, struct err *err)
             if (options->on_warm)
                 options->on_warm(options->on_warm_user, true);
             uint64_t start = clock_thread_ns();
-            bool ok = walk_again(&run->walker, run->programs.v[i]);
+            bool ok = walk_again(&run->walker, run->programs.v[i], &ignored);
             uint64_t ns = clock_thread_ns() - start;
             if (options->on_warm)
                 options->on_warm(options->on_warm_user, false);

@@ -132,28 +132,15 @@ static void mark_leaf(const struct pass_run *run, const struct program *dynamo, 
         ops_model_leaf(run->walker->ops, value, run->gradients);
 }
 
-/* Returns a tensor with the numbers that its sizes and strides have become: always a new one, or
- * only where they differ. */
-static struct value settled(const struct pass_run *run, struct value value, bool anew)
+/* Returns an input as AOTAutograd creates it anew. */
+static struct value created_anew(const struct pass_run *run, struct value value)
 {
     struct ops *ops = run->walker->ops;
-    sym_id sizes[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM];
     if (value.kind != VALUE_TENSOR || !value.u.tensor.meta->stride)
         return value;
-    struct tensor x = value.u.tensor;
-    struct tensor_meta meta = *x.meta;
-    bool same = true;
-    for (uint32_t i = 0; i < meta.ndim; i++) {
-        sizes[i] = ops_model_settled(ops, meta.size[i]);
-        strides[i] = ops_model_settled(ops, meta.stride[i]);
-        same &= sizes[i] == meta.size[i] && strides[i] == meta.stride[i];
-    }
-    if (same && !anew)
-        return value;
-    meta.size = sizes;
-    meta.stride = strides;
-    struct tensor y = ops_new_tensor(ops, &meta);
-    y.data = x.data;
+    struct tensor settled = ops_model_settle(ops, value.u.tensor);
+    struct tensor y = ops_new_tensor(ops, settled.meta);
+    y.data = settled.data;
     return y.meta ? value_tensor(y) : value;
 }
 
@@ -180,11 +167,28 @@ static struct value traced_input(void *user, const struct program *program, cons
                                  struct value value)
 {
     struct pass_run *run = user;
-    value = settled(run, value, true); /* AOTAutograd creates its inputs anew */
+    value = created_anew(run, value);
     if (program == program->root)
         note_passed(run, step->node, value);
     mark_leaf(run, program, step->node, value);
     return value;
+}
+
+/* A tangent is a view of its output (view_avoid_dupes_with_primals of
+ * torch/_functorch/_aot_autograd/collect_metadata_analysis.py), in whose storage it stays. */
+static void take_output_form(struct pass_run *run, struct value tangent)
+{
+    if (tangent.kind != VALUE_TENSOR)
+        return;
+    struct tensor x = tangent.u.tensor;
+    for (size_t i = run->next_output; i < run->outputs.n; i++) {
+        const struct pass_output *output = &run->outputs.v[i];
+        if (output->dtype != x.meta->dtype || output->ndim != x.meta->ndim)
+            continue;
+        ops_model_set_form(run->walker->ops, x.storage, output->form);
+        run->next_output = i + 1;
+        return;
+    }
 }
 
 /* Returns an input of a joint graph. Its graph prints what the sizes of one of Dynamo's inputs have
@@ -192,7 +196,7 @@ static struct value traced_input(void *user, const struct program *program, cons
 static struct value joint_input(void *user, const struct program *program, const struct step *step,
                                 struct value value)
 {
-    const struct pass_run *run = user;
+    struct pass_run *run = user;
     bool tangent = is_tangent(&program->graph->nodes[step->node]) || program != program->root;
     node_id origin = tangent ? NODE_NONE : aot_inputs_find(&run->aot_inputs, step->node);
     const struct tensor_meta *meta =
@@ -200,7 +204,9 @@ static struct value joint_input(void *user, const struct program *program, const
     if (meta && value.kind == VALUE_TENSOR && value.u.tensor.meta->ndim == meta->ndim)
         value = value_tensor(ops_new_tensor(run->walker->ops, meta));
     else
-        value = settled(run, value, true); /* AOTAutograd creates its inputs anew */
+        value = created_anew(run, value);
+    if (tangent && program == program->root)
+        take_output_form(run, value);
     if (origin != NODE_NONE)
         mark_leaf(run, run->dynamo, origin, value);
     return value;
@@ -258,7 +264,10 @@ static bool is_counted(void *user, const struct program *program, const struct s
 
 static struct value settled_result(void *user, struct value value)
 {
-    return settled(user, value, false);
+    const struct pass_run *run = user;
+    if (value.kind == VALUE_TENSOR && value.u.tensor.meta->stride)
+        value.u.tensor = ops_model_settle(run->walker->ops, value.u.tensor);
+    return value;
 }
 
 static struct pass_paths paths_of(const struct op_stats *s, bool proxied)
@@ -294,6 +303,25 @@ static bool add_pass_operators(struct pass_run *run, const struct pass_walk *wal
     return true;
 }
 
+static void note_output(struct pass_run *run, struct value value)
+{
+    if (value.kind != VALUE_TENSOR)
+        return;
+    struct tensor x = value.u.tensor;
+    sym_id form = ops_model_form(run->walker->ops, x.storage);
+    if (!vec_push(&run->outputs, (struct pass_output){ x.meta->dtype, x.meta->ndim, form }))
+        err_nomem(&run->walker->err);
+}
+
+static void note_outputs(struct pass_run *run, struct value result)
+{
+    run->outputs.n = run->next_output = 0;
+    note_output(run, result);
+    if (result.kind == VALUE_TUPLE || result.kind == VALUE_LIST)
+        for (uint32_t i = 0; i < result.n; i++)
+            note_output(run, result.u.items[i]);
+}
+
 /* Walks a program and adds its counters. */
 static bool walk_pass(struct pass_run *run, const struct pass_walk *walk)
 {
@@ -309,7 +337,10 @@ static bool walk_pass(struct pass_run *run, const struct pass_walk *walk)
     run->walker->counted = is_counted;
     run->walker->result_again = walk->pass == PASS_DYNAMO ? settled_result : NULL;
     run->walker->input_again = walk->input;
-    bool ok = walk_again(run->walker, walk->program);
+    struct value result = value_none();
+    bool ok = walk_again(run->walker, walk->program, &result);
+    if (ok && walk->pass == PASS_METADATA)
+        note_outputs(run, result);
     run->walker->input_again = NULL;
     run->walker->result_again = NULL;
     run->walker->counted = NULL;
@@ -419,5 +450,6 @@ bool passes_run(struct pass_run *run)
     w->counts = false;
     aot_inputs_release(&run->aot_inputs);
     vec_release(&run->passed);
+    vec_release(&run->outputs);
     return ok;
 }

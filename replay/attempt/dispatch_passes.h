@@ -65,6 +65,12 @@ struct replay_state;
 struct inputs;
 struct program;
 
+struct pass_output {
+    enum dtype dtype;
+    uint32_t ndim;
+    sym_id form; /* ops_model_form() of its storage */
+};
+
 struct pass_walk;
 struct pass_run {
     struct walker *walker; /* its callbacks are replaced */
@@ -84,6 +90,11 @@ struct pass_run {
     /* Dynamo's inputs as AOTAutograd got them, by node. */
     vec_of(const struct tensor_meta *)
     passed;
+    /* The tensors among Dynamo's results in the pass for metadata, of which the tangents from
+     * `next_output` on are not made yet. */
+    vec_of(struct pass_output)
+    outputs;
+    size_t next_output;
 };
 
 /* Must be the last use of an attempt: clears its counters and its cache. False: the error is that

@@ -616,11 +616,10 @@ bool walk_program(struct walker *w, struct program *p)
     return walk_nested(w, p, NULL, 0, &ignored) && run_children(w, p);
 }
 
-bool walk_again(struct walker *w, struct program *p)
+bool walk_again(struct walker *w, struct program *p, struct value *ret)
 {
-    struct value ignored;
     ops_set_subgraph(w->ops, walk_subgraph, w);
-    return walk_nested(w, p, NULL, 0, &ignored);
+    return walk_nested(w, p, NULL, 0, ret);
 }
 
 bool walk_inputs_differ(struct walker *w, const struct program *p)

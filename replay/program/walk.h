@@ -54,8 +54,9 @@ struct walker {
 /* Walks a root graph, then those of its subgraphs that no call ran. False: walker->err is set, or
  * the walk was stopped. */
 bool walk_program(struct walker *walker, struct program *program);
-/* Walks it again, as a warm replay: nothing is compared, named or noted. */
-bool walk_again(struct walker *walker, struct program *program);
+/* Walks it again, as a warm replay: nothing is compared, named or noted. Sets *ret to the graph's
+ * result, which is valid until ops_reset(). */
+bool walk_again(struct walker *walker, struct program *program, struct value *ret);
 /* Returns whether the sizes of an input differ from those in the graph. */
 bool walk_inputs_differ(struct walker *walker, const struct program *program);
 /* Makes the comparisons that were postponed to the graph's end, also in subgraphs. */

@@ -24,7 +24,8 @@ static void walk(struct program *program, struct ops *ops, struct shape_env *env
             const struct node *node = &program->graph->nodes[step->node];
             FUZZ_CHECK(!node_is_call(node) || program->notes[step->node].outcome != OUTCOME_NONE);
         }
-        walk_again(&walker, program);
+        struct value result;
+        walk_again(&walker, program, &result);
     } else {
         FUZZ_CHECK(err_is_set(&walker.err));
         /* That memory ran out is said of nothing else. */

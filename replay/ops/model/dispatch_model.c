@@ -82,6 +82,29 @@ sym_id ops_model_settled(struct ops *ops, sym_id size)
     return sym_is_number(ops->pool, known) ? known : size;
 }
 
+struct tensor ops_model_settle(struct ops *ops, struct tensor x)
+{
+    sym_id sizes[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM];
+    struct tensor_meta meta = *x.meta;
+    bool same = true;
+    for (uint32_t i = 0; i < meta.ndim; i++) {
+        sizes[i] = ops_model_settled(ops, meta.size[i]);
+        strides[i] = ops_model_settled(ops, meta.stride[i]);
+        same &= sizes[i] == meta.size[i] && strides[i] == meta.stride[i];
+    }
+    if (same)
+        return x;
+    meta.size = sizes;
+    meta.stride = strides;
+    struct tensor ret = x;
+    ret.meta = ops_intern(ops, &meta);
+    bool ok = ret.meta && (!fake_cache_has_grad(&ops->model->fake_cache, x) ||
+                           fake_cache_requires_grad(ops, ret));
+    if (!ok)
+        note_short_count(ops);
+    return ret.meta ? ret : x;
+}
+
 void ops_model_silent(struct ops *ops, bool on)
 {
     ops->model->dispatch.silent = on;
@@ -117,44 +140,70 @@ static bool is_differentiable(struct tensor x)
 
 /* --- Properties of operators --- */
 
-static uint64_t device_queries(const struct op *op)
+struct property {
+    const char *name;
+    uint64_t n;
+};
+
+/* Returns the number in an operator's row; without a row, the one given. */
+static uint64_t property_of(struct str op, const struct property *rows, size_t n, uint64_t without)
 {
-    static const struct {
-        const char *name;
-        uint64_t times;
-    } rows[] = {
-#define ASKS_DEVICE(name, times) { name, times },
-#define SAVES(name, results)
-#include "replay/ops/model/dispatch_model.def"
-#undef ASKS_DEVICE
-#undef SAVES
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (str_is(op->name, rows[i].name))
-            return rows[i].times;
-    return 0;
+    for (size_t i = 0; i < n; i++)
+        if (str_is(op, rows[i].name))
+            return rows[i].n;
+    return without;
 }
 
-static uint64_t saved_results(const struct op *op)
+/* Returns the operator's name without its overload and the underscore of an in-place form. */
+static struct str base_name(const struct op *op)
 {
-    static const struct {
-        const char *name;
-        uint64_t results;
-    } rows[] = {
-#define ASKS_DEVICE(name, times)
-#define SAVES(name, results) { name, results },
-#include "replay/ops/model/dispatch_model.def"
-#undef ASKS_DEVICE
-#undef SAVES
-    };
     size_t dot = str_find_char(str_from(op->name, 5), '.');
     struct str base = str_first(op->name, 5 + dot);
     if (base.n && base.p[base.n - 1] == '_')
         base.n--;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (str_is(base, rows[i].name))
-            return rows[i].results;
-    return 0;
+    return base;
+}
+
+static uint64_t device_queries(const struct op *op)
+{
+    static const struct property rows[] = {
+#define ASKS_DEVICE(name, times) { name, times },
+#define SAVES(name, results)
+#define DIFFERENTIABLE(name, results)
+#include "replay/ops/model/dispatch_model.def"
+#undef ASKS_DEVICE
+#undef SAVES
+#undef DIFFERENTIABLE
+    };
+    return property_of(op->name, rows, sizeof rows / sizeof *rows, 0);
+}
+
+static uint64_t saved_results(const struct op *op)
+{
+    static const struct property rows[] = {
+#define ASKS_DEVICE(name, times)
+#define SAVES(name, results) { name, results },
+#define DIFFERENTIABLE(name, results)
+#include "replay/ops/model/dispatch_model.def"
+#undef ASKS_DEVICE
+#undef SAVES
+#undef DIFFERENTIABLE
+    };
+    return property_of(base_name(op), rows, sizeof rows / sizeof *rows, 0);
+}
+
+static uint64_t differentiable_results(const struct op *op)
+{
+    static const struct property rows[] = {
+#define ASKS_DEVICE(name, times)
+#define SAVES(name, results)
+#define DIFFERENTIABLE(name, results) { name, results },
+#include "replay/ops/model/dispatch_model.def"
+#undef ASKS_DEVICE
+#undef SAVES
+#undef DIFFERENTIABLE
+    };
+    return property_of(base_name(op), rows, sizeof rows / sizeof *rows, UINT64_MAX);
 }
 
 /* --- A call --- */
@@ -242,10 +291,12 @@ void count_outside_dispatches(const struct call *c)
     }
     if (result->kind == VALUE_TENSOR)
         count_result(ops, op, result->u.tensor, gradient, c->fresh_from);
-    if (result->kind == VALUE_LIST || result->kind == VALUE_TUPLE)
-        for (uint32_t i = 0; i < result->n; i++)
-            if (result->u.items[i].kind == VALUE_TENSOR)
-                count_result(ops, op, result->u.items[i].u.tensor, gradient, c->fresh_from);
+    if (result->kind != VALUE_LIST && result->kind != VALUE_TUPLE)
+        return;
+    uint64_t differentiable = gradient ? differentiable_results(op) : 0;
+    for (uint32_t i = 0; i < result->n; i++)
+        if (result->u.items[i].kind == VALUE_TENSOR)
+            count_result(ops, op, result->u.items[i].u.tensor, i < differentiable, c->fresh_from);
 }
 
 /* Functionalization runs "aten.add_.Tensor" as "aten.add.Tensor", and

@@ -41,6 +41,11 @@ void ops_model_next_pass(struct ops *ops);
 void ops_model_at(struct ops *ops, uint32_t graph, uint32_t node, bool takes_numbers);
 /* Returns the number that a size had become by the end of the current node's call, or the size. */
 sym_id ops_model_settled(struct ops *ops, sym_id size);
+/* Returns the tensor, in its storage, with the numbers that its sizes and strides had become. */
+struct tensor ops_model_settle(struct ops *ops, struct tensor x);
+/* The size of a storage in bytes, as PyTorch has written it; SYM_NONE: not known. */
+sym_id ops_model_form(const struct ops *ops, uint32_t storage);
+void ops_model_set_form(struct ops *ops, uint32_t storage, sym_id bytes);
 void ops_model_silent(struct ops *ops, bool on);
 
 /* Only for this room. */

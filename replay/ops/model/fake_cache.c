@@ -44,7 +44,7 @@ void fake_cache_forget_tensors(struct fake_cache *cache)
 
 /* --- Sizes of storages as they are written --- */
 
-static void set_form(struct ops *ops, uint32_t storage, sym_id bytes)
+void ops_model_set_form(struct ops *ops, uint32_t storage, sym_id bytes)
 {
     struct fake_cache *cache = &ops->model->fake_cache;
     while (cache->forms.n <= storage)
@@ -55,17 +55,12 @@ static void set_form(struct ops *ops, uint32_t storage, sym_id bytes)
     cache->forms.v[storage] = bytes;
 }
 
-sym_id fake_cache_form(const struct ops *ops, uint32_t storage)
+sym_id ops_model_form(const struct ops *ops, uint32_t storage)
 {
     const struct fake_cache *cache = &ops->model->fake_cache;
     return storage < cache->forms.n && cache->forms.v[storage] != SYM_NONE
                ? cache->forms.v[storage]
                : storage_bytes(ops, storage);
-}
-
-void fake_cache_take_form(struct ops *ops, uint32_t to, uint32_t from)
-{
-    set_form(ops, to, fake_cache_form(ops, from));
 }
 
 /* --- Keys --- */
@@ -114,8 +109,41 @@ static bool hash_syms(struct ops *ops, const sym_id *syms, uint32_t n, bool *unb
 /* Returns the form of a storage's size; without symbols it follows from the rest. */
 static sym_id written_bytes(const struct ops *ops, struct tensor x)
 {
-    sym_id bytes = fake_cache_form(ops, x.storage);
+    sym_id bytes = ops_model_form(ops, x.storage);
     return bytes != SYM_NONE && sym_is_number(ops->pool, bytes) ? SYM_NONE : bytes;
+}
+
+static bool is_among(const struct value *values, uint32_t n, struct tensor x, unsigned nesting)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < n && !found; i++) {
+        const struct value *value = &values[i];
+        if (value->kind == VALUE_TENSOR)
+            found = value->u.tensor.meta == x.meta && value->u.tensor.storage == x.storage;
+        if ((value->kind == VALUE_LIST || value->kind == VALUE_TUPLE) && nesting < MAX_NESTING)
+            found = is_among(value->u.items, value->n, x, nesting + 1);
+    }
+    return found;
+}
+
+/* Returns whether the running call from outside, or a call in it, has made the tensor. */
+static bool is_made_within(const struct ops *ops, struct tensor x)
+{
+    const struct call *outer = ops->nesting ? ops->outermost : NULL;
+    return outer && !is_among(outer->args, outer->n_args, x, 0);
+}
+
+/* Hashes sizes that were arguments of the call that made a tensor: the arguments' parser takes the
+ * number of a SymInt that has become one (SymNode.maybe_as_int, torch/fx/experimental/sym_node.py).
+ */
+static bool hash_settled(struct ops *ops, const sym_id *syms, uint32_t n, bool *unbacked)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < n && ok; i++) {
+        sym_id settled = ops_model_settled(ops, syms[i]);
+        ok = hash_syms(ops, &settled, 1, unbacked);
+    }
+    return ok;
 }
 
 static bool hash_tensor(struct ops *ops, struct tensor x)
@@ -123,13 +151,15 @@ static bool hash_tensor(struct ops *ops, struct tensor x)
     struct fake_cache *cache = &ops->model->fake_cache;
     const struct tensor_meta *m = x.meta;
     bool unbacked = false;
+    bool (*hash_sizes)(struct ops *, const sym_id *, uint32_t, bool *) =
+        is_made_within(ops, x) ? hash_settled : hash_syms;
     uint32_t flags = (uint32_t)m->layout | (uint32_t)m->conj << 8 | (uint32_t)m->neg << 9 |
                      (uint32_t)fake_cache_has_grad(cache, x) << 10;
     return hash_word(cache, VALUE_TENSOR) && hash_word(cache, m->dtype) &&
            hash_word(cache, flags) && hash_word(cache, (uint32_t)m->device.type) &&
            hash_word(cache, (uint32_t)m->device.index) && hash_word(cache, m->ndim) &&
-           hash_syms(ops, m->size, m->ndim, &unbacked) &&
-           (!m->stride || hash_syms(ops, m->stride, m->ndim, &unbacked)) &&
+           hash_sizes(ops, m->size, m->ndim, &unbacked) &&
+           (!m->stride || hash_sizes(ops, m->stride, m->ndim, &unbacked)) &&
            hash_syms(ops, &m->offset, 1, &unbacked) && hash_word(cache, written_bytes(ops, x)) &&
            (!unbacked || hash_word(cache, cache->pass));
 }
@@ -240,14 +270,23 @@ bool fake_cache_key(const struct call *c, struct fake_key *ret)
     return ok;
 }
 
+/* Returns whether x is laid out as g. */
+static bool is_laid_out(struct tensor x, const struct geometry *g)
+{
+    size_t bytes = g->n * sizeof *g->size;
+    return x.meta->ndim == g->n && memcmp(x.meta->size, g->size, bytes) == 0 &&
+           memcmp(x.meta->stride, g->stride, bytes) == 0 && x.meta->offset == g->offset;
+}
+
 bool fake_cache_step(struct ops *ops, const char *name, struct tensor x, const struct geometry *g,
                      const sym_id *args, uint32_t n, struct fake_key *ret)
 {
     struct fake_cache *cache = &ops->model->fake_cache;
-    bool unbacked = false;
+    bool unbacked = false, grad = fake_cache_has_grad(cache, x) && is_laid_out(x, g);
     cache->words.n = 0;
-    bool ok = hash_word(cache, UINT32_MAX) && hash_data(cache, name, strlen(name)) &&
-              hash_word(cache, x.meta->dtype) && hash_word(cache, (uint32_t)x.meta->device.type) &&
+    bool ok = hash_word(cache, UINT32_MAX) && hash_word(cache, grad) &&
+              hash_data(cache, name, strlen(name)) && hash_word(cache, x.meta->dtype) &&
+              hash_word(cache, (uint32_t)x.meta->device.type) &&
               hash_word(cache, (uint32_t)x.meta->device.index) && hash_word(cache, g->n) &&
               hash_syms(ops, g->size, g->n, &unbacked) &&
               hash_syms(ops, g->stride, g->n, &unbacked) &&
@@ -318,7 +357,7 @@ static void synthesize_storage(struct ops *ops, struct tensor x, uint32_t fresh_
     const struct tensor_meta *m = x.meta;
     if (x.storage < fresh_from || m->layout != LAYOUT_STRIDED || !ops->metas.symbolic.v[m->id])
         return;
-    set_form(ops, x.storage, strided_bytes(&c, m->dtype, m->size, m->stride, m->ndim));
+    ops_model_set_form(ops, x.storage, strided_bytes(&c, m->dtype, m->size, m->stride, m->ndim));
 }
 
 void fake_cache_synthesize(struct ops *ops, const struct value *result, uint32_t fresh_from)

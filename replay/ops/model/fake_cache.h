@@ -5,8 +5,9 @@
  *
  * A key has a tensor's meta, whether it requires a gradient, and its storage's size as an
  * expression, which for a hit is the one of empty_strided(); that form is kept here, because the
- * rules compute with the one that they made. Sizes are as they had been replaced by then; a size that became a number differs from the number. Of the SymNodes only those of numbers
- * that AOTAutograd passes from the graph's inputs make a difference (hash_own_node()). */
+ * rules compute with the one that they made. Sizes are as they had been replaced by then; a size
+ * that became a number differs from the number. Of the SymNodes only those of numbers that
+ * AOTAutograd passes from the graph's inputs make a difference (hash_own_node()). */
 #ifndef SYMTAPE_REPLAY_OPS_MODEL_FAKE_CACHE_H
 #define SYMTAPE_REPLAY_OPS_MODEL_FAKE_CACHE_H
 
@@ -35,7 +36,7 @@ struct fake_cache {
     grads; /* tensors that require a gradient: storage and meta */
     struct hash_index grad_index;
     vec_of(sym_id)
-    forms; /* by storage: its size as fake_cache_form() returns it, or SYM_NONE */
+    forms; /* by storage: its size as ops_model_form() returns it, or SYM_NONE */
     vec_of(uint32_t)
     words;
     uint32_t graph, node; /* see ops_model_at() */
@@ -57,10 +58,6 @@ enum fake_answer fake_cache_look(struct ops *ops, const struct fake_key *key,
 bool fake_cache_keep(struct ops *ops, const struct fake_key *key, enum op_bypass bypass);
 /* Returns, once, whether a call that was counted before missed then. */
 bool fake_cache_missed(struct ops *ops, const struct fake_key *key);
-/* Returns the size of a storage in bytes as PyTorch has written it; SYM_NONE: not known. */
-sym_id fake_cache_form(const struct ops *ops, uint32_t storage);
-/* Makes the size of a storage that of another one, as it is written. */
-void fake_cache_take_form(struct ops *ops, uint32_t to, uint32_t from);
 /* Sets the forms of the storages that a hit makes: those from fresh_from on. */
 void fake_cache_synthesize(struct ops *ops, const struct value *result, uint32_t fresh_from);
 

@@ -245,7 +245,7 @@ static bool count_functional(struct call *c, struct value *made)
 static void take_form(struct ops *ops, const struct value *to, const struct value *from)
 {
     if (to->kind == VALUE_TENSOR && from->kind == VALUE_TENSOR)
-        fake_cache_take_form(ops, to->u.tensor.storage, from->u.tensor.storage);
+        ops_model_set_form(ops, to->u.tensor.storage, ops_model_form(ops, from->u.tensor.storage));
 }
 
 /* The storages of the result, or of what a call has written, have the sizes of the functional

@@ -86,7 +86,8 @@ static bool count_text(const char *text, struct walker *walker, struct outcome_c
     assert_no_err(&err);
     *walker = (struct walker){ .ops = ops, .env = env, .input = recorded_input };
     bool ok = walk_program(walker, program);
-    ok = ok && walk_again(walker, program);
+    struct value result;
+    ok = ok && walk_again(walker, program, &result);
     *n = (struct outcome_counts){ { 0 } };
     for (uint32_t i = 0; i < program->n_steps; i++)
         if (step_is_call(&program->steps[i]))
