@@ -77,8 +77,11 @@ static void test_storages(void **state)
     begin(w);
     struct value first = call1(w, "aten.neg.default", x), second = call1(w, "aten.neg.default", x);
     assert_ptr_equal(first.u.tensor.meta, second.u.tensor.meta);
-    assert_int_not_equal(storage_bytes(w->ops, first.u.tensor.storage),
-                         storage_bytes(w->ops, second.u.tensor.storage));
+    assert_int_not_equal(ops_model_form(w->ops, first.u.tensor.storage),
+                         ops_model_form(w->ops, second.u.tensor.storage));
+    /* Rules compute with the size that they made. */
+    assert_int_equal(storage_bytes(w->ops, first.u.tensor.storage),
+                     storage_bytes(w->ops, second.u.tensor.storage));
     call1(w, "aten.exp.default", first);
     call1(w, "aten.exp.default", second);
     call1(w, "aten.exp.default", second);
@@ -106,6 +109,77 @@ static void test_gradients(void **state)
     assert_true(fake_cache_has_grad(&w->ops->model->fake_cache, y.u.tensor));
     ops_reset(w->ops);
     assert_false(fake_cache_has_grad(&w->ops->model->fake_cache, y.u.tensor));
+}
+
+/* Of the first results only is there a gradient. */
+static void test_differentiable_results(void **state)
+{
+    struct world *w = *state;
+    struct value x = input(w), size = value_int(x.u.tensor.meta->size[1]), ret;
+    struct value args[] = { x, value_items(VALUE_LIST, &size, 1), value_none(), value_none(),
+                            value_sym(VALUE_FLOAT, sym_float(w->pool, 1e-5)) };
+    ops_stats_clear(w->ops);
+    ops_set_model_mode(w->ops, MODEL_FAKE);
+    ops_model_leaf(w->ops, x, true);
+    assert_int_equal(ops_call(w->ops, STR("aten.native_layer_norm.default"),
+                              &(struct arguments){ args, 5, NULL, 0 }, &ret),
+                     OP_DONE);
+    assert_int_equal(ret.n, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(fake_cache_has_grad(&w->ops->model->fake_cache, ret.u.items[i].u.tensor),
+                         i == 0);
+}
+
+/* A primitive within a call takes the base of a view, which may require a gradient. */
+static void test_steps_of_leaves(void **state)
+{
+    struct world *w = *state;
+    struct value x = input(w), y = tensor(w, x.u.tensor.meta->size[0], x.u.tensor.meta->size[1]);
+    begin(w);
+    ops_model_leaf(w->ops, y, false);
+    call1(w, "aten.t.default", x);
+    uint64_t within = outer(w, "aten.t.default")->within;
+    assert_true(within > 0);
+    call1(w, "aten.t.default", y);
+    assert_int_equal(outer(w, "aten.t.default")->within, 2 * within);
+}
+
+/* A size that became a number is one in the tensor's storage, with the tensor's gradient. */
+static void test_settles(void **state)
+{
+    struct world *w = *state;
+    struct value x = input(w);
+    struct tensor same = ops_model_settle(w->ops, x.u.tensor);
+    assert_ptr_equal(same.meta, x.u.tensor.meta);
+    begin(w);
+    ops_model_at(w->ops, UINT32_MAX, 0, false);
+    ops_model_leaf(w->ops, x, false);
+    int64_t number;
+    assert_true(env_guard_int(w->env, x.u.tensor.meta->size[1], &number));
+    assert_int_equal(number, 5);
+    struct tensor settled = ops_model_settle(w->ops, x.u.tensor);
+    assert_int_equal(settled.storage, x.u.tensor.storage);
+    assert_int_equal(settled.meta->size[1], sym_integer(w->pool, 5));
+    assert_true(fake_cache_has_grad(&w->ops->model->fake_cache, settled));
+}
+
+/* cat() returns a clone, which the cache has for another operand of the same result. */
+static void test_clone_within(void **state)
+{
+    struct world *w = *state;
+    struct value x = input(w), y = call1(w, "aten.neg.default", x), ret;
+    begin(w);
+    for (int i = 0; i < 2; i++) {
+        struct value two[] = { x, i ? y : x };
+        struct value args[] = { value_items(VALUE_LIST, two, 2), value_int(SYM_ID_ONE) };
+        ops_model_set_form(w->ops, y.u.tensor.storage, x.u.tensor.meta->size[0]);
+        assert_int_equal(ops_call(w->ops, STR("aten.cat.default"),
+                                  &(struct arguments){ args, 2, NULL, 0 }, &ret),
+                         OP_DONE);
+        /* prims.cat, aten.empty_strided and aten.clone; a miss has prims.clone and aten.empty. */
+        assert_int_equal(outer(w, "aten.cat.default")->within, i ? 8 : 5);
+    }
+    assert_int_equal(outer(w, "aten.cat.default")->misses, 2);
 }
 
 /* Views of what requires a gradient do, gradients being tracked or not, as Dynamo runs them. */
@@ -159,12 +233,12 @@ static void test_silent(void **state)
     struct world *w = *state;
     struct value x = input(w);
     begin(w);
-    sym_id fresh = storage_bytes(w->ops, call1(w, "aten.neg.default", x).u.tensor.storage);
+    sym_id fresh = ops_model_form(w->ops, call1(w, "aten.neg.default", x).u.tensor.storage);
     ops_set_muted(w->ops, true);
     ops_model_silent(w->ops, true);
-    assert_int_equal(storage_bytes(w->ops, call1(w, "aten.neg.default", x).u.tensor.storage),
+    assert_int_equal(ops_model_form(w->ops, call1(w, "aten.neg.default", x).u.tensor.storage),
                      fresh);
-    assert_int_not_equal(storage_bytes(w->ops, call1(w, "aten.neg.default", x).u.tensor.storage),
+    assert_int_not_equal(ops_model_form(w->ops, call1(w, "aten.neg.default", x).u.tensor.storage),
                          fresh);
     assert_int_equal(outer(w, "aten.neg.default")->calls, 1);
 }
@@ -206,6 +280,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_hits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_storages, setup, teardown),
         cmocka_unit_test_setup_teardown(test_gradients, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_differentiable_results, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_steps_of_leaves, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_settles, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_clone_within, setup, teardown),
         cmocka_unit_test_setup_teardown(test_views_of_leaves, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bypasses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_silent, setup, teardown),
