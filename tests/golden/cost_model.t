@@ -38,7 +38,7 @@ Otherwise counts of the replay are multiplied by what a unit costs.
     $ symtape profile --cost-model $RECORDINGS/mlp.log.zst
     What the time of compiling consists of
          time  share  kind                                    count   a unit  basis
-       362 ms   46 %  Dynamo, besides dispatches                  8  45.2 ms  estimated
+       360 ms   46 %  Dynamo, besides dispatches                  8  44.9 ms  estimated
        149 ms   19 %  building guards                             -        -  measured
        116 ms   15 %  AOTAutograd, besides dispatches            12  9.63 ms  estimated
       90.2 ms   12 %  FakeTensorMode: nested, path not known    103   876 us  estimated
@@ -49,13 +49,13 @@ Otherwise counts of the replay are multiplied by what a unit costs.
       11.0 ms    1 %  FakeTensorMode: fast path                   5  2.20 ms  estimated
        967 us   <1 %  FakeTensorMode: before the cache           40  24.2 us  estimated
       99.0 us   <1 %  caches                                      6  16.5 us  measured
-      The rows above and what is unexplained, -37.9 ms (-4.9 %), are the 779 ms of compiling. No tape is a deep recording: estimated times are counts of the replay by what a unit cost with PyTorch 2.13 on another machine, the others those of the log's phases. Of 17 recordings on that machine that were not used for the units, such a sum differed from the time by 10 % in the median.
+      The rows above and what is unexplained, -35.7 ms (-4.6 %), are the 779 ms of compiling. No tape is a deep recording: estimated times are counts of the replay by what a unit cost with PyTorch 2.13 on another machine, the others those of the log's phases. Of 17 recordings on that machine that were not used for the units, such a sum differed from the time by 10 % in the median.
 
     Where what is unexplained lies
       unexplained    phases  explained  part
-         -31.1 ms    421 ms     452 ms  Dynamo (tracing Python)
+         -28.9 ms    421 ms     450 ms  Dynamo (tracing Python)
          -4.88 ms  -4.88 ms       0 ns  no phase
-         -1.98 ms    214 ms     216 ms  AOTAutograd (tracing ATen graphs)
+         -1.97 ms    214 ms     216 ms  AOTAutograd (tracing ATen graphs)
              0 ns    149 ms     149 ms  building guards
              0 ns   99.0 us    99.0 us  caches
 
@@ -65,7 +65,7 @@ The units of a deep recording explain another one.
     What the time of compiling consists of
          time  share  kind                                    count   a unit  basis
        617 ms   59 %  FakeTensorMode: nested, path not known    103  5.99 ms  estimated
-       487 ms   47 %  Dynamo, besides dispatches                  8  60.8 ms  estimated
+       485 ms   46 %  Dynamo, besides dispatches                  8  60.6 ms  estimated
        212 ms   20 %  FakeTensorMode: meta kernel                31  6.85 ms  estimated
        149 ms   14 %  building guards                             -        -  measured
        116 ms   11 %  AOTAutograd, besides dispatches            12  9.63 ms  estimated
@@ -78,12 +78,12 @@ The units of a deep recording explain another one.
        707 us   <1 %  FakeTensorMode: before the cache           43  16.4 us  estimated
        175 us   <1 %  FakeTensor dispatch                         1   175 us  measured
       99.0 us   <1 %  caches                                      6  16.5 us  measured
-      The rows above and what is unexplained, -730 ms (-70.0 %), are the 1.04 s of compiling. The time of a unit is fitted on the deep recordings among these tapes, or shipped with symtape where they have no such work.
+      The rows above and what is unexplained, -728 ms (-69.8 %), are the 1.04 s of compiling. The time of a unit is fitted on the deep recordings among these tapes, or shipped with symtape where they have no such work.
 
     Where what is unexplained lies
       unexplained    phases  explained  part
           -370 ms    214 ms     583 ms  AOTAutograd (tracing ATen graphs)
-          -347 ms    694 ms     1.04 s  Dynamo (tracing Python)
+          -345 ms    694 ms     1.04 s  Dynamo (tracing Python)
          -13.1 ms  -13.1 ms       0 ns  no phase
              0 ns    149 ms     149 ms  building guards
              0 ns   99.0 us    99.0 us  caches
@@ -110,7 +110,7 @@ As JSON: the rows and what is unexplained are the time of the compiles, and so a
     False True 0 0
 
     $ symtape profile --cost-model --json $RECORDINGS/deep.log.zst | tr '{' '\n' | grep -E 'wall_ns|meta kernel|Dynamo, |"no phase"'
-    "wall_ns":264630000,"unexplained_ns":-8258000,"fitted":true,"release":213,"release_error":0.101,"rows":[
+    "wall_ns":264630000,"unexplained_ns":-8258000,"fitted":true,"release":213,"release_error":0.1,"rows":[
     "kind":"Dynamo, besides dispatches","count":0,"ns":124996717,"estimated_ns":0,"share":0.4723452254090617,"basis":"measured","unit_ns":0,"unit_low_ns":0,"unit_high_ns":0,"once_ns":0,"each_ns":0,"symbolic_size_ns":0,"input_ns":0,"guard_ns":0,"joint_call_ns":0,"long_character_ns":0,"unit_basis":"shipped","samples":0},
     "kind":"FakeTensorMode: meta kernel","count":7,"ns":42602860,"estimated_ns":0,"share":0.16099028832709822,"basis":"measured","unit_ns":6086123,"unit_low_ns":6086123,"unit_high_ns":6086123,"once_ns":0,"each_ns":6086123,"symbolic_size_ns":2085877,"input_ns":0,"guard_ns":0,"joint_call_ns":0,"long_character_ns":751217,"unit_basis":"fitted","samples":1},
     "part":"no phase","ns":-8258000,"explained_ns":0,"unexplained_ns":-8258000,"estimated_ns":0},
