@@ -119,6 +119,15 @@ def program(name, *args, **env):
 # -------------------------------------------------------------------------------------------------
 # What is recorded.
 
+def check_instructions():
+    """What Dynamo took by instruction is without the backend, and no more than Dynamo took in all."""
+    model = json.loads(symtape("profile", "--cost-model", "--json", TAPE))["cost_model"]
+    instructions = {r["instruction"]: r for r in model["instructions"]}
+    assert {"CALL", "CALL_FUNCTION"} & set(instructions), instructions
+    dynamo = next(r["ns"] for r in model["rows"] if r["kind"] == "Dynamo, besides dispatches")
+    assert 0.3 * dynamo < sum(r["ns"] for r in instructions.values()) < 1.05 * dynamo, (dynamo, instructions)
+
+
 def test_model():
     """tests/models/mlp.py: the streams of the program are its own, and every part is there."""
     report = record(PYTHON, str(ROOT / "tests" / "models" / "mlp.py"))
@@ -137,6 +146,7 @@ def test_model():
     assert any(f[0].endswith("mlp.py") and f[3] for f in frames), frames
     costs = {r["cost"] for r in rows("symtape_costs", ":0/0")}
     assert costs >= {"tree_flatten", "device", "no_dispatch"}, costs
+    check_instructions()
     phases = {r["phase"]: r for r in rows("symtape_memory", ":0/0")}
     assert phases["backend_compile"]["host_end"] > 1 << 20
     assert phases["backend_compile"]["device_end"] is None

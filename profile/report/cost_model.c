@@ -67,6 +67,18 @@ static const struct field INSIDE[] = {
 };
 static const struct fields INSIDE_FIELDS = FIELDS_OF(INSIDE);
 
+GETTER(get_instruction_mean, struct cost_instruction,
+       datum_integer(row->count ? row->ns / (int64_t)row->count : 0))
+
+static const struct field INSTRUCTION[] = {
+    { "instruction", MEMBER(struct cost_instruction, name), TEXT(3, "instruction", TEXT, 0) },
+    { "count", MEMBER(struct cost_instruction, count), TEXT(4, "count", COUNT, 0) },
+    { "ns", MEMBER(struct cost_instruction, ns), TEXT(1, "time", NS, 0) },
+    { "share", MEMBER(struct cost_instruction, share), TEXT(2, "share", SHARE, 0) },
+    { NULL, .get = get_instruction_mean, TEXT(5, "a unit", SPENT, 0) },
+};
+static const struct fields INSTRUCTION_FIELDS = FIELDS_OF(INSTRUCTION);
+
 static void write_basis(const struct report *r, const struct cost_model *m)
 {
     struct buf text = BUF_INIT;
@@ -102,6 +114,7 @@ static void text_cost_model(struct report *r)
 {
     const struct cost_model *m = &r->p->cost_model;
     const struct rows parts = ROWS(m->parts, m->n_parts), inside = ROWS(m->inside, m->n_inside);
+    const struct rows instructions = ROWS(m->instructions, m->n_instructions);
     struct rows rows = ROWS(m->rows, m->n_rows);
     rows.wanted = is_shown;
     text_rows(r, "What the time of compiling consists of", &ROW_FIELDS, 0, &rows, 0);
@@ -109,6 +122,9 @@ static void text_cost_model(struct report *r)
     text_rows(r, "Where what is unexplained lies", &PART_FIELDS, 0, &parts, 0);
     if (m->n_inside)
         text_rows(r, "What the rows of deep recordings contain", &INSIDE_FIELDS, 0, &inside, 0);
+    if (m->n_instructions)
+        text_rows(r, "Dynamo by instruction of Python's bytecode, in deep recordings",
+                  &INSTRUCTION_FIELDS, 0, &instructions, r->options->limit);
 }
 
 static void json_cost_model(struct report *r)
@@ -116,6 +132,7 @@ static void json_cost_model(struct report *r)
     const struct cost_model *m = &r->p->cost_model;
     const struct rows rows = ROWS(m->rows, m->n_rows), parts = ROWS(m->parts, m->n_parts);
     const struct rows inside = ROWS(m->inside, m->n_inside);
+    const struct rows instructions = ROWS(m->instructions, m->n_instructions);
     if (!r->p->options.cost_model)
         return;
     json_open_object(&r->w, "cost_model");
@@ -131,6 +148,7 @@ static void json_cost_model(struct report *r)
     fields_json_rows(&r->w, "rows", &ROW_FIELDS, r->p, &rows, 0);
     fields_json_rows(&r->w, "parts", &PART_FIELDS, r->p, &parts, 0);
     fields_json_rows(&r->w, "inside", &INSIDE_FIELDS, r->p, &inside, 0);
+    fields_json_rows(&r->w, "instructions", &INSTRUCTION_FIELDS, r->p, &instructions, 0);
     json_close(&r->w);
 }
 

@@ -70,6 +70,8 @@ struct cost_model {
     uint32_t n_parts;
     const struct cost_inside *inside; /* of deep recordings, by time */
     uint32_t n_inside;
+    const struct cost_instruction *instructions; /* the same */
+    uint32_t n_instructions;
     struct cost_shares estimated;
     int64_t estimated_ns; /* their sum */
 };

@@ -33,6 +33,15 @@ static const char COSTS[] =
     "{\"cost\": \"arg_tree_leaves\", \"caller\": \"torch._y\", \"count\": 1, \"self_ns\": 4}\n"
     "{\"cost\": \"device\", \"caller\": \"torch._x\", \"count\": 5, \"self_ns\": 3}";
 
+/* Two handlers of CALL, and an instruction that is named as a cost is. */
+static const char INSTRUCTIONS[] =
+    "{\"cost\": \"CALL\", \"caller\": \"torch._dynamo.symbolic_convert\", \"count\": 2, "
+    "\"ns\": 90, \"self_ns\": 30}\n"
+    "{\"cost\": \"device\", \"caller\": \"torch._dynamo.symbolic_convert\", \"count\": 7, "
+    "\"self_ns\": 9}\n"
+    "{\"cost\": \"CALL\", \"caller\": \"torch._dynamo.symbolic_convert\", \"count\": 1, "
+    "\"self_ns\": 12}";
+
 static const char ENV_CALLS[] =
     "{\"call\": \"evaluate_expr\", \"orig_expr\": \"Eq(s77, 1)\", \"ns\": 40}\n"
     "{\"call\": \"evaluate_expr\", \"orig_expr\": true, \"ns\": 2}\n"
@@ -116,6 +125,30 @@ static void test_inside(void **state)
     made_drop(&made);
 }
 
+static void check_instruction(const struct cost_instruction *row, const char *name, uint64_t count,
+                              int64_t ns)
+{
+    assert_true(str_is(row->name, name));
+    assert_int_equal(row->count, count);
+    assert_int_equal(row->ns, ns);
+    assert_true(row->share > 0);
+}
+
+static void test_instructions(void **state)
+{
+    struct log_make log = deep_log(DISPATCHES);
+    (void)state;
+    log.context = LOG_COMPILE(0, 0, 1);
+    log_put(&log, "\"symtape_costs\": {}", INSTRUCTIONS);
+    struct made made = made_profile(&log, &ASKED);
+    const struct cost_model *m = &made.profile->cost_model;
+    assert_int_equal(m->n_inside, 0);
+    assert_int_equal(m->n_instructions, 2);
+    check_instruction(&m->instructions[0], "CALL", 3, 42);
+    check_instruction(&m->instructions[1], "device", 7, 9);
+    made_drop(&made);
+}
+
 static void test_estimated(void **state)
 {
     struct log_make log = made_log();
@@ -173,9 +206,10 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_measured),  cmocka_unit_test(test_inside),
-        cmocka_unit_test(test_estimated), cmocka_unit_test(test_not_asked),
-        cmocka_unit_test(test_huge),      cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_measured),     cmocka_unit_test(test_inside),
+        cmocka_unit_test(test_instructions), cmocka_unit_test(test_estimated),
+        cmocka_unit_test(test_not_asked),    cmocka_unit_test(test_huge),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 """What of PyTorch is wrapped, module by module, when that module has been imported."""
+import dis
 import functools
 import inspect
 import json
@@ -96,6 +97,8 @@ class Recorder:
         if level >= ALL:
             self.hooks["torch.fx.experimental.symbolic_shapes"] = [self.on_symbolic_shapes]
             self.hooks["torch.fx.experimental.sym_node"] = [self.on_sym_node]
+            self.hooks["torch._dynamo.symbolic_convert"] = [self.on_symbolic_convert]
+            self.hooks["torch._dynamo.output_graph"].append(self.on_compiler)
         os.register_at_fork(after_in_child=self.forked)
 
     def failed(self, what, why):
@@ -276,6 +279,26 @@ class Recorder:
         self.replace(module.SubgraphTracer, "create_node", self.graphs.watch_dynamo)
         self.graphs.watch_erasing(self)
         self.graphs.watch_renaming(self)
+
+    def on_compiler(self, module):
+        """The backend's time is not that of the instruction at which Dynamo calls it."""
+        self.wrap(module.OutputGraph, "call_user_compiler", "mapped", None)
+
+    def on_symbolic_convert(self, module):
+        """Dynamo's handlers of bytecode instructions, each with its classes' tables (BytecodeDispatchTableMeta)."""
+        counted = {}
+        for owner in list(module.__dict__.values()):
+            table = owner.__dict__.get("dispatch_table") if isinstance(owner, type) else None
+            for opcode, handler in enumerate(table if isinstance(table, list) else ()):
+                if not isinstance(handler, types.FunctionType):
+                    continue  # no such instruction, or one that Dynamo does not know
+                name = dis.opname[opcode]
+                if (name, handler) not in counted:
+                    counted[name, handler] = self.c.wrap("cost", handler, name, module.__name__)
+                    self.wrapped += 1
+                table[opcode] = counted[name, handler]
+        if not counted:
+            self.not_wrapped("torch._dynamo.symbolic_convert", "no dispatch tables")
 
     def on_export(self, module):
         self.replace(module, "produce_guards_and_solve_constraints", self.graphs.watch_constraints)
