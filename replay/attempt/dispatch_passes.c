@@ -147,7 +147,9 @@ static struct value created_anew(const struct pass_run *run, struct value value)
 static struct value leaf_input(void *user, const struct program *program, const struct step *step,
                                struct value value)
 {
-    mark_leaf(user, program, step->node, value);
+    const struct pass_run *run = user;
+    ops_model_input(run->walker->ops, value);
+    mark_leaf(run, program, step->node, value);
     return value;
 }
 
@@ -170,6 +172,7 @@ static struct value traced_input(void *user, const struct program *program, cons
     value = created_anew(run, value);
     if (program == program->root)
         note_passed(run, step->node, value);
+    ops_model_input(run->walker->ops, value);
     mark_leaf(run, program, step->node, value);
     return value;
 }
@@ -205,6 +208,7 @@ static struct value joint_input(void *user, const struct program *program, const
         value = value_tensor(ops_new_tensor(run->walker->ops, meta));
     else
         value = created_anew(run, value);
+    ops_model_input(run->walker->ops, value);
     if (tangent && program == program->root)
         take_output_form(run, value);
     if (origin != NODE_NONE)

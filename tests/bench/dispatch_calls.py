@@ -54,7 +54,7 @@ CALLS = {
     "mean": "lambda x: x.mean(-1, keepdim=True)", "sum": "lambda x: x.sum(1)", "var": "lambda x: x.var(-1)", "norm": "lambda x: x.norm(dim=-1)",
     "rms_norm": "lambda x: x * torch.rsqrt(x.pow(2).mean(-1, True) + 1e-6)", "logsumexp": "lambda x: x.logsumexp(-1)",
     "argmax": "lambda x: x.argmax(-1)", "topk": "lambda x: x.topk(2)", "sort": "lambda x: x.sort(-1)[0]", "cumsum": "lambda x: x.cumsum(1)",
-    "gather": "lambda x, i: x.gather(1, i.clamp(max=3)[:, :, None])", "scatter": "lambda x, i: torch.zeros_like(x).scatter(1, i.clamp(max=3)[:, :, None], x)",
+    "gather": "lambda x, i: x.gather(1, i.clamp(max=3)[:, :, None])", "scatter": "lambda x, i: torch.zeros_like(x).scatter(1, i.clamp(max=3)[:, :, None], x[:, :, :1])",
     "stack": "lambda x: torch.stack([x, x])", "cat": "lambda x: torch.cat([x, x], 1)", "arange": "lambda x: torch.arange(x.shape[1])",
     "new_ones": "lambda x: x.new_ones(x.shape[0], 2)", "triu": "lambda f: f.triu(1)", "masked_fill": "lambda f, m: f.masked_fill(m, 0.0)",
     "where": "lambda m: torch.where(m, 1.0, 0.0)", "any": "lambda m: m.any()", "relu_": "lambda x: (x + 1).relu_()",

@@ -64,6 +64,12 @@ void ops_model_leaf(struct ops *ops, struct value input, bool tracked)
         note_short_count(ops);
 }
 
+void ops_model_input(struct ops *ops, struct value input)
+{
+    if (input.kind == VALUE_TENSOR && input.u.tensor.meta->stride)
+        fake_cache_synthesize(ops, &input, input.u.tensor.storage);
+}
+
 void ops_model_next_pass(struct ops *ops)
 {
     ops->model->fake_cache.pass++;

@@ -33,6 +33,8 @@ void ops_set_model_mode(struct ops *ops, enum model_mode mode);
 const struct dispatch_model *ops_model(const struct ops *ops);
 /* Marks an input that requires a gradient, which is tracked or not. */
 void ops_model_leaf(struct ops *ops, struct value input, bool tracked);
+/* Notes that a tensor is an input, made by empty_strided() (torch/_subclasses/meta_utils.py). */
+void ops_model_input(struct ops *ops, struct value input);
 /* Starts the next pass, in which sizes that depend on data are new symbols. */
 void ops_model_next_pass(struct ops *ops);
 /* Sets the node at which calls are made, as in struct env_origin: of the replacements only those
