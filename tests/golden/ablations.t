@@ -5,29 +5,29 @@ Each change to PyTorch's dispatcher beside the baseline. An operator may be name
     $ symtape replay $RECORDINGS/encoder.log.zst --ablate fastpath,fastpath:add,fastpath:gelu,fastpath-if-symbolic,always-slow,restore-mode-before-slow,cache,cache:add,cached-meta
     Dispatches that PyTorch makes while it compiles these graphs, estimated
     ablation                  calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time     saved               between
-    baseline                    938           3,791         200    822           111   103       1,327     503          4.47 s      0 ns                     -
-    fastpath                    938           3,997         195    822             0     0       1,418     586          4.71 s   -236 ms    -406 ms to -127 ms
-    fastpath:aten.add           938           3,899         200    822            69    69       1,344     564          4.65 s   -174 ms    -248 ms to -111 ms
-    fastpath:aten.gelu          938           3,791         200    822           111   103       1,327     503          4.47 s      0 ns                     -
-    fastpath-if-symbolic        938           3,791         200    822           120   112       1,327     503          4.48 s  -3.36 ms   -7.00 ms to 3.68 ms
-    always-slow                 938           3,997         195    822           105     0       1,418     586          5.01 s   -542 ms    -715 ms to -464 ms
-    restore-mode-before-slow    938           3,791         208    822           111   103       1,327     503          4.47 s  -82.8 us  -96.1 us to -82.8 us
-    cache                       938           7,581         693    822           675   657           0       0          10.9 s   -6.45 s    -7.36 s to -4.71 s
-    cache:aten.add              938           3,824         203    822           184   166       1,261     462          4.54 s  -65.0 ms   -104 ms to -9.09 ms
-    cached-meta                 938           3,401         173    822           102    96       1,303     371          3.73 s    739 ms      583 ms to 851 ms
+    baseline                    938           3,742         200    822           105    99       1,307     489          4.38 s      0 ns                     -
+    fastpath                    938           3,937         195    822             0     0       1,391     568          4.60 s   -224 ms    -385 ms to -122 ms
+    fastpath:aten.add           938           3,848         200    822            66    66       1,323     549          4.55 s   -175 ms    -246 ms to -116 ms
+    fastpath:aten.gelu          938           3,742         200    822           105    99       1,307     489          4.38 s      0 ns                     -
+    fastpath-if-symbolic        938           3,742         200    822           114   108       1,307     489          4.38 s  -3.36 ms   -7.00 ms to 3.68 ms
+    always-slow                 938           3,937         195    822            99     0       1,391     568          4.90 s   -515 ms    -680 ms to -440 ms
+    restore-mode-before-slow    938           3,742         206    822           105    99       1,307     489          4.38 s  -62.1 us  -72.1 us to -62.1 us
+    cache                       938           7,581         693    822           675   657           0       0          10.9 s   -6.54 s    -7.46 s to -4.79 s
+    cache:aten.add              938           3,794         203    822           178   160       1,251     456          4.48 s   -105 ms   -144 ms to -49.1 ms
+    cached-meta                 938           3,401         173    822           102    96       1,303     371          3.73 s    647 ms      505 ms to 747 ms
     fastpath:aten.gelu changes no count of these graphs
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
 
     $ symtape replay $RECORDINGS/encoder.log.zst --ablate short-circuit-alloc,no-dispatch,device-property,inline:native_layer_norm,free:add.Tensor,roofline
     Dispatches that PyTorch makes while it compiles these graphs, estimated
-    ablation                       calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time    saved            between
-    baseline                         938           3,791         200    822           111   103       1,327     503          4.47 s     0 ns                  -
-    short-circuit-alloc              938           3,736         200    822           114   106       1,299     482          4.38 s  94.9 ms  68.7 ms to 104 ms
-    no-dispatch                      938           3,791         200    822           111   103       1,327     503               -        -                  -
-    device-property                  938           2,777         200    498           111   103       1,327     503          4.28 s   192 ms   161 ms to 234 ms
-    inline:aten.native_layer_norm    938           3,650         203    822            81    73       1,260     457          4.22 s   255 ms   217 ms to 281 ms
-    free:aten.add.Tensor             938           3,622         203    786            66    66       1,237     446          4.22 s   257 ms   240 ms to 289 ms
-    roofline                         938             981           0    498             0     0           0       0          282 ms   4.19 s   3.48 s to 4.84 s
+    ablation                       calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time    saved             between
+    baseline                         938           3,742         200    822           105    99       1,307     489          4.38 s     0 ns                   -
+    short-circuit-alloc              938           3,692         200    822           108   102       1,284     468          4.29 s  86.1 ms  62.2 ms to 94.4 ms
+    no-dispatch                      938           3,742         200    822           105    99       1,307     489               -        -                   -
+    device-property                  938           2,728         200    498           105    99       1,307     489          4.19 s   192 ms    161 ms to 234 ms
+    inline:aten.native_layer_norm    938           3,634         203    822            78    72       1,262     447          4.18 s   204 ms    175 ms to 225 ms
+    free:aten.add.Tensor             938           3,622         203    786            66    66       1,237     446          4.22 s   165 ms    151 ms to 197 ms
+    roofline                         938             981           0    498             0     0           0       0          282 ms   4.10 s    3.40 s to 4.73 s
     no-dispatch changes no count of these graphs
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
 
@@ -46,10 +46,10 @@ Several at once, and what they do to each other.
     $ symtape replay $RECORDINGS/encoder.log.zst --ablate cache+fastpath,cache
     Dispatches that PyTorch makes while it compiles these graphs, estimated
     ablation        calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time    saved             between  interaction
-    baseline          938           3,791         200    822           111   103       1,327     503          4.47 s     0 ns                   -            -
-    cache             938           7,581         693    822           675   657           0       0          10.9 s  -6.45 s  -7.36 s to -4.71 s            -
-    fastpath          938           3,997         195    822             0     0       1,418     586          4.71 s  -236 ms  -406 ms to -127 ms            -
-    cache+fastpath    938           9,867         693    822             0     0           0       0          14.1 s  -9.65 s  -11.6 s to -6.96 s       -2,080
+    baseline          938           3,742         200    822           105    99       1,307     489          4.38 s     0 ns                   -            -
+    cache             938           7,581         693    822           675   657           0       0          10.9 s  -6.54 s  -7.46 s to -4.79 s            -
+    fastpath          938           3,937         195    822             0     0       1,391     568          4.60 s  -224 ms  -385 ms to -122 ms            -
+    cache+fastpath    938           9,867         693    822             0     0           0       0          14.1 s  -9.74 s  -11.7 s to -7.04 s       -2,091
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
 
 A program that Dynamo did not trace has no passes.
@@ -76,9 +76,9 @@ The audit of the fast path.
 
     $ symtape replay $RECORDINGS/encoder.log.zst --audit fastpath
     operator           calls  could be fast  attempts  hits  misses  elided a hit  dispatches saved  time saved  in misses
-    aten.add.Tensor       36              9        42    34       8           3.2               108      174 ms    37.3 ms  -
+    aten.add.Tensor       36              9        39    33       6           3.2               106      175 ms    28.0 ms  -
     aten.mul.Tensor        0              -        30    30       -           2.6                79      143 ms       0 ns  -
-    aten.sub.Tensor        0              -        12    12       -           5.7                68      122 ms       0 ns  -
+    aten.sub.Tensor        0              -         9     9       -           6.6                59      109 ms       0 ns  -
     aten.div.Tensor       18              -        27    27       -           2.0                54     4.35 ms       0 ns  -
     aten.gelu.default     18              9         -     -       -             -                 -           -          -  not registered
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings

@@ -179,7 +179,7 @@ Costs of operators, in one replay of the graphs since this was not recorded with
       level                                                  count  of Dynamo's  compile time each
       calls that Dynamo captured, kept attempts                187         1.00            57.1 ms
       ATen calls, kept attempts                                423         2.26            25.3 ms
-      dispatches of FakeTensorMode, all attempts, estimated  3,791        13.12            2.82 ms
+      dispatches of FakeTensorMode, all attempts, estimated  3,742        12.95            2.85 ms
       dispatches of the proxy mode, all attempts, estimated    822         2.84            13.0 ms
       dispatches in one walk of each graph, all attempts     1,911         6.61            5.59 ms
       25.3 ms for each ATen call; the rule of thumb of 2023 was 20 ms.

@@ -111,6 +111,19 @@ static void test_gradients(void **state)
     assert_false(fake_cache_has_grad(&w->ops->model->fake_cache, y.u.tensor));
 }
 
+/* An input is written as empty_strided() writes it, like a hit. */
+static void test_inputs(void **state)
+{
+    struct world *w = *state;
+    struct value x = input(w);
+    begin(w);
+    struct value first = call1(w, "aten.neg.default", x), second = call1(w, "aten.neg.default", x);
+    ops_model_input(w->ops, first);
+    assert_int_equal(ops_model_form(w->ops, first.u.tensor.storage),
+                     ops_model_form(w->ops, second.u.tensor.storage));
+    ops_model_input(w->ops, value_int(SYM_ID_ONE)); /* changes nothing */
+}
+
 /* Of the first results only is there a gradient. */
 static void test_differentiable_results(void **state)
 {
@@ -279,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_hits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_storages, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_inputs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_gradients, setup, teardown),
         cmocka_unit_test_setup_teardown(test_differentiable_results, setup, teardown),
         cmocka_unit_test_setup_teardown(test_steps_of_leaves, setup, teardown),
