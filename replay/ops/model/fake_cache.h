@@ -6,8 +6,9 @@
  * A key has a tensor's meta, whether it requires a gradient, and its storage's size as an
  * expression, which for a hit is the one of empty_strided(); that form is kept here, because the
  * rules compute with the one that they made. Sizes are as they had been replaced by then; a size
- * that became a number differs from the number. Of the SymNodes only those of numbers that
- * AOTAutograd passes from the graph's inputs make a difference (hash_own_node()). */
+ * that became a number differs from the number. PyTorch's key also says which sizes are one SymNode
+ * (_InputBackref). Here only numbers that AOTAutograd passes from the graph's inputs are told apart
+ * by it (hash_own_node()), so that some of PyTorch's misses count as hits. */
 #ifndef SYMTAPE_REPLAY_OPS_MODEL_FAKE_CACHE_H
 #define SYMTAPE_REPLAY_OPS_MODEL_FAKE_CACHE_H
 
