@@ -1,6 +1,7 @@
 /* Fourier transforms (torch/_meta_registrations.py, meta_fft_*). The mode determines the sizes.
  * The strides follow from the order in which the libraries take the dimensions: MKL on a CPU,
  * cuFFT on a GPU. */
+#include "replay/ops/layout/layout.h"
 #include "replay/ops/layout/storage.h"
 #include "replay/ops/rules/compose.h"
 
@@ -56,9 +57,10 @@ static void sort_descending(struct call *c, uint32_t *dims, uint32_t n, const sy
     reverse(dims, n);
 }
 
-/* out.resize_() of _exec_fft: does nothing where the result has the collapsed sizes already, and
- * asks otherwise whether it needs storage (maybe_resize_storage_meta of ATen/native/Resize.cpp). */
-static void resize_collapsed(struct call *c, const sym_id *sizes, uint32_t n, const uint32_t *order,
+/* out.resize_() of _exec_fft: does nothing where the result has the collapsed sizes already, which
+ * it returns, and asks otherwise whether it needs storage (maybe_resize_storage_meta of
+ * ATen/native/Resize.cpp). */
+static bool resize_collapsed(struct call *c, const sym_id *sizes, uint32_t n, const uint32_t *order,
                              const struct value *collapsed, uint32_t n_collapsed)
 {
     sym_id numel = SYM_ID_ONE;
@@ -70,17 +72,18 @@ static void resize_collapsed(struct call *c, const sym_id *sizes, uint32_t n, co
     }
     if (!same && !c->failed)
         guard_bool(c, eq(c, numel, SYM_ID_ZERO));
+    return same;
 }
 
 /* Adds the guards of _exec_fft for symbolic sizes: it collapses the batch dimensions into one,
- * and resizes the result to that shape. */
-static void guard_collapsed(struct call *c, struct tensor x, const sym_id *sizes,
+ * and resizes the result to that shape. Returns whether the result has that shape already. */
+static bool guard_collapsed(struct call *c, struct tensor x, const sym_id *sizes,
                             const uint32_t *order, uint32_t n_batch)
 {
     uint32_t n = x.meta->ndim;
     struct value *dims = values(c, n), *shape = values(c, n + 1);
     if (!dims || !shape)
-        return;
+        return false;
     for (uint32_t i = 0; i < n; i++)
         dims[i] = value_int(num(c, order[i]));
     shape[0] = value_int(SYM_ID_MINUS_ONE);
@@ -92,9 +95,9 @@ static void guard_collapsed(struct call *c, struct tensor x, const sym_id *sizes
                                  value_items(VALUE_LIST, shape, n_shape) };
     struct tensor batched = call_tensor(c, "aten.reshape.default", collapsed, 2);
     if (c->failed)
-        return;
+        return false;
     shape[0] = value_int(batched.meta->size[0]);
-    resize_collapsed(c, sizes, n, order, shape, n_shape);
+    return resize_collapsed(c, sizes, n, order, shape, n_shape);
 }
 
 /* _exec_fft: the batch dimensions in the order of the input's strides, then the transformed
@@ -116,15 +119,16 @@ static struct tensor transform(struct call *c, struct tensor x, enum dtype dtype
     sort_descending(c, order, n_batch, x.meta->stride);
     for (uint32_t i = 0; i < n_dims; i++)
         order[n_batch + i] = dims[i];
-    if (c->symbolic)
-        guard_collapsed(c, x, sizes, order, n_batch);
-    sym_id *strides = syms(c, n), step = SYM_ID_ONE;
-    if (!strides)
+    bool as_is = c->symbolic && guard_collapsed(c, x, sizes, order, n_batch);
+    sym_id *strides = syms(c, n), *whole = syms(c, n), step = SYM_ID_ONE;
+    if (!strides || !whole)
         return x;
+    contiguous_strides(c, sizes, n, whole); /* of a result that is not resized */
     for (uint32_t i = n_dims; i-- > 0;) {
-        strides[dims[i]] = step;
+        strides[dims[i]] = as_is ? whole[n_batch + i] : step;
         step = mul(c, step, sym_max2(c, sizes[dims[i]], SYM_ID_ONE));
     }
+    step = as_is ? whole[0] : step;
     for (uint32_t i = n_batch; i-- > 0;) {
         strides[order[i]] = step;
         step = mul(c, step, sizes[order[i]]);
