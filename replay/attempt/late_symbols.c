@@ -389,6 +389,73 @@ static void note_other(struct late_symbols *l, const struct number_input *number
     }
 }
 
+/* Returns whether the guards of a call's line have one symbol and not the other. */
+static bool has_only(const struct program *p, const struct step *step, struct str one,
+                     struct str other)
+{
+    const struct call_guards *line = &p->renamed[step->node];
+    bool ret = false, has_other = false;
+    for (uint32_t i = 0; i < line->n_symbols; i++) {
+        ret |= str_eq(line->symbols[i], one);
+        has_other |= str_eq(line->symbols[i], other);
+    }
+    return ret && !has_other;
+}
+
+/* Returns the input of a group whose tensor a call used first, or NULL. used: by input, the first
+ * call that takes its tensor; UINT32_MAX: none does. */
+static const struct number_input *first_used(const struct late_symbols *l, const uint32_t *used,
+                                             uint32_t group)
+{
+    const struct number_input *ret = NULL;
+    for (size_t i = 0; i < l->inputs.n; i++)
+        if (l->inputs.v[i].group == group && used[i] != UINT32_MAX &&
+            (!ret || used[i] < used[ret - l->inputs.v]))
+            ret = &l->inputs.v[i];
+    return ret;
+}
+
+/* Makes the calls before the first use of an input's tensor take the input of its group whose
+ * tensor was used already: the program had the size of that. */
+static void take_used(struct late_symbols *l, const struct number_input *number,
+                      const node_id *input, const uint32_t *used)
+{
+    struct program *p = l->program;
+    const struct number_input *other = first_used(l, used, number->group);
+    const uint32_t end = used[number - l->inputs.v];
+    if (!other || other == number || end == UINT32_MAX)
+        return;
+    for (uint32_t i = used[other - l->inputs.v]; i < end; i++) {
+        const struct step *step = &p->steps[i];
+        if (!step_is_call(step) || has_only(p, step, number->symbol->name, other->symbol->name))
+            continue;
+        for (uint32_t k = 0; k < step->n_patches; k++) {
+            struct patch *patch = &p->patches[step->first_patch + k];
+            if (patch->from < i && input[patch->from] == number->node)
+                patch->from = other->node;
+        }
+    }
+}
+
+/* False: out of memory. */
+static bool take_used_inputs(struct late_symbols *l, const node_id *input)
+{
+    struct program *p = l->program;
+    uint32_t *used = arena_array(&l->arena, uint32_t, l->inputs.n + 1); /* by input */
+    for (size_t n = 0; used && n < l->inputs.n; n++) {
+        const node_id tensor = l->groups.v[l->inputs.v[n].group].n >= 2
+                                   ? tensor_of(l, l->inputs.v[n].symbol)
+                                   : NODE_NONE;
+        used[n] = UINT32_MAX;
+        for (uint32_t i = 0; tensor != NODE_NONE && i < p->n_steps && used[n] == UINT32_MAX; i++)
+            if (step_is_call(&p->steps[i]) && takes_node(p, &p->steps[i], input, tensor))
+                used[n] = i;
+    }
+    for (size_t n = 0; used && n < l->inputs.n; n++)
+        take_used(l, &l->inputs.v[n], input, used);
+    return used;
+}
+
 static bool redirect(struct late_symbols *l)
 {
     struct program *p = l->program;
@@ -424,6 +491,8 @@ static bool redirect(struct late_symbols *l)
                 patch->earlier = first;
         }
     }
+    if (!take_used_inputs(l, input))
+        return false;
     for (size_t i = 0; i < l->inputs.n; i++)
         if (l->groups.v[l->inputs.v[i].group].n >= 2)
             note_other(l, &l->inputs.v[i], input);

@@ -9,6 +9,10 @@
  * patch), if the input is a size of its tensor; and a call takes the size of its tensors that the
  * graph prints like the input, unless a guard at its line compares the two.
  *
+ * Before the first use of an input's tensor a call takes, of the inputs that the graph prints
+ * alike, the one whose tensor was used first, unless the guards at its line have only the printed
+ * one: a program takes sizes of what it computed, and reads masks later.
+ *
  * Several calls may have a line. Where the first guard of the line that compares two inputs has
  * other symbols as well, it is of a call that has these in its arguments. If the graph prints the
  * size of that call's own tensor, the call took the other input, whose tensor was used before.
