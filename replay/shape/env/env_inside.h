@@ -69,10 +69,20 @@ struct remembered {
     sym_id result;
 };
 
+/* How ShapeEnv.simplify() is called. Its cache has an entry for each, as that of Python's lru_cache
+ * has for simplify(e) and simplify(e, False): simplifying e once more asks about its Max again. */
+enum env_simplify {
+    ENV_SIMPLIFY_BARE,   /* simplify(e) */
+    ENV_SIMPLIFY_STATIC, /* simplify(e, size_oblivious) of _maybe_evaluate_static() */
+    ENV_SIMPLIFY_OBLIVIOUS,
+    ENV_SIMPLIFY_WAYS
+};
+
 /* The cached results of evaluating a condition. */
 struct expr_results {
-    struct remembered worked[3], simplified[3];
-    struct remembered evaluated[ENV_STATIC_WAYS + 1]; /* the last: while peeking */
+    struct remembered worked[3];
+    struct remembered simplified[ENV_SIMPLIFY_WAYS + 1]; /* the last: while peeking */
+    struct remembered evaluated[ENV_STATIC_WAYS + 1];    /* the last: while peeking */
 };
 
 /* The cached properties of an expression, by its id. Few expressions are evaluated. */
@@ -262,7 +272,7 @@ sym_ranger env_ranger, env_oblivious_ranger;
 struct sym_range env_bound(struct shape_env *env, sym_id e);
 sym_id env_find(struct shape_env *env, sym_id symbol);
 bool env_put_replacement(struct shape_env *env, sym_id a, sym_id to, const char *reason);
-sym_id env_simplify_way(struct shape_env *env, sym_id e, bool size_oblivious);
+sym_id env_simplify_way(struct shape_env *env, sym_id e, enum env_simplify way);
 bool env_add_divisible(struct shape_env *env, sym_id mod);
 bool env_add_axioms(struct shape_env *env, sym_id condition);
 /* Brings the axioms up to date; needed before env_put_axioms(), which substitutes them in e. */

@@ -42,7 +42,7 @@ static bool refine_by(struct shape_env *env, sym_id symbol, sym_id relation, boo
 static bool refine_ranges(struct shape_env *env, sym_id e)
 {
     struct sym_pool *pool = env->pool;
-    e = env_simplify_way(env, e, false);
+    e = env_simplify_way(env, e, ENV_SIMPLIFY_BARE);
     const struct expr_info *k = e == SYM_NONE ? NULL : env_known(env, e);
     if (!k)
         return env_ok(env);

@@ -282,14 +282,27 @@ static sym_id simplify_once(struct shape_env *env, sym_id e, bool size_oblivious
     return behaves(env, BEHAVIOR_SIMPLIFY_CANCELS_DIVISIONS) ? cancel_clean_divs(env, e) : e;
 }
 
-sym_id env_simplify_way(struct shape_env *env, sym_id e, bool size_oblivious)
+/* Returns whether simplifying an expression asks nothing, so that its result of another way is this
+ * one's, too. */
+static bool asks_nothing(struct shape_env *env, sym_id e)
+{
+    sym_id replaced = env_replace(env, e);
+    const struct expr_info *k = replaced == SYM_NONE ? NULL : env_known(env, replaced);
+    return k && !(k->holds & (HOLDS_MIN | HOLDS_MAX));
+}
+
+sym_id env_simplify_way(struct shape_env *env, sym_id e, enum env_simplify way)
 {
     if (e == SYM_NONE || e <= SYM_ID_TRUE || is_number(env->pool, e))
         return e;
-    unsigned slot = env->peeking ? 2 : size_oblivious;
+    unsigned slot = env->peeking ? ENV_SIMPLIFY_WAYS : (unsigned)way;
+    bool size_oblivious = way == ENV_SIMPLIFY_OBLIVIOUS;
     const struct expr_results *known = env_results(env, e);
     if (known && known->simplified[slot].at == env->version)
         return known->simplified[slot].result;
+    if (known && slot == ENV_SIMPLIFY_BARE &&
+        known->simplified[ENV_SIMPLIFY_STATIC].at == env->version && asks_nothing(env, e))
+        return known->simplified[ENV_SIMPLIFY_STATIC].result;
     if (env->depth >= ENV_MAX_DEPTH)
         return env_raise(env, ENV_RAISED_OTHER, "RecursionError",
                          "maximum recursion depth exceeded"),
@@ -309,7 +322,7 @@ sym_id env_simplify_way(struct shape_env *env, sym_id e, bool size_oblivious)
 
 sym_id env_simplify(struct shape_env *env, sym_id e)
 {
-    sym_id result = env_simplify_way(env, e, false);
+    sym_id result = env_simplify_way(env, e, ENV_SIMPLIFY_BARE);
     env_ok(env);
     return result;
 }

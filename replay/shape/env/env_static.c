@@ -21,7 +21,7 @@ static void put_axiom(void *user, sym_id condition, bool value)
 
 bool env_add_axioms(struct shape_env *env, sym_id condition)
 {
-    sym_id simple = env_simplify_way(env, condition, false);
+    sym_id simple = env_simplify_way(env, condition, ENV_SIMPLIFY_BARE);
     if (simple == SYM_NONE || !sym_implications(env->pool, simple, put_axiom, env))
         return env_ok(env);
     return env_ok(env);
@@ -42,7 +42,7 @@ bool env_refresh_axioms(struct shape_env *env)
         if (!(k->holds & HOLDS_FLOORDIV))
             continue;
         bool value = k->axiom == AXIOM_TRUE;
-        sym_id now = env_simplify_way(env, condition, false);
+        sym_id now = env_simplify_way(env, condition, ENV_SIMPLIFY_BARE);
         if (now == SYM_NONE)
             return false;
         put_axiom(env, now, value);
@@ -255,7 +255,8 @@ static sym_id work_once(struct shape_env *env, sym_id e, enum env_static way)
 static sym_id evaluate_static(struct shape_env *env, sym_id e, enum env_static way, bool axioms)
 {
     struct sym_pool *pool = env->pool;
-    e = env_simplify_way(env, e, way == ENV_STATIC_OBLIVIOUS);
+    e = env_simplify_way(
+        env, e, way == ENV_STATIC_OBLIVIOUS ? ENV_SIMPLIFY_OBLIVIOUS : ENV_SIMPLIFY_STATIC);
     if (way == ENV_STATIC_HINT && e != SYM_NONE)
         e = env_put_hints(env, e);
     e = sym_canonical(pool, e);

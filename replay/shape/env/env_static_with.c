@@ -37,7 +37,7 @@ static bool gather_conditions(struct condition_values *values, sym_id e,
         sym_id axiom = assumptions->axioms[i];
         if (axiom == SYM_NONE || !is_subset(env, axiom, e))
             continue;
-        sym_id simple = env_simplify_way(env, axiom, false);
+        sym_id simple = env_simplify_way(env, axiom, ENV_SIMPLIFY_BARE);
         if (simple == SYM_NONE || !sym_implications(env->pool, simple, add_condition, values))
             return env_ok(env);
     }
@@ -48,7 +48,7 @@ static bool gather_conditions(struct condition_values *values, sym_id e,
     for (uint32_t i = 0; i < n && i < values->values.n; i++) {
         const struct expr_info *k = env_known(env, values->conditions.v[i]);
         if (k && (k->holds & HOLDS_FLOORDIV))
-            add_condition(values, env_simplify_way(env, values->conditions.v[i], false),
+            add_condition(values, env_simplify_way(env, values->conditions.v[i], ENV_SIMPLIFY_BARE),
                           values->values.v[i] == SYM_ID_TRUE);
     }
     return env_ok(env);
@@ -81,7 +81,8 @@ static sym_id evaluate_with(struct condition_values *values, sym_id e, enum env_
                             const struct env_assumptions *assumptions)
 {
     struct shape_env *env = values->env;
-    e = env_simplify_way(env, e, way == ENV_STATIC_OBLIVIOUS);
+    e = env_simplify_way(
+        env, e, way == ENV_STATIC_OBLIVIOUS ? ENV_SIMPLIFY_OBLIVIOUS : ENV_SIMPLIFY_STATIC);
     if (way == ENV_STATIC_HINT && e != SYM_NONE)
         e = env_put_hints(env, e);
     e = sym_canonical(env->pool, e);

@@ -164,7 +164,7 @@ static sym_id simplify_floor_div(struct shape_env *env, sym_id e)
     struct sym_pool *pool = env->pool;
     const struct expr_info *k = env_known(env, e);
     if (!k || !(k->holds & HOLDS_FLOORDIV))
-        return k ? env_simplify_way(env, e, false) : SYM_NONE;
+        return k ? env_simplify_way(env, e, ENV_SIMPLIFY_BARE) : SYM_NONE;
     struct list found;
     list_init(&found, pool);
     bool ok = env_parts(env, e, SYM_FLOORDIV, &found);
@@ -175,7 +175,7 @@ static sym_id simplify_floor_div(struct shape_env *env, sym_id e)
              SYM_NONE;
     }
     list_release(&found);
-    return ok ? env_simplify_way(env, e, false) : SYM_NONE;
+    return ok ? env_simplify_way(env, e, ENV_SIMPLIFY_BARE) : SYM_NONE;
 }
 
 static sym_id build_power(struct shape_env *env, sym_id a, sym_id b, enum number_type *type)

@@ -233,7 +233,7 @@ static bool produce_guards(struct production *p)
         ok = env_ok(env);
         if (!ok || known != SYM_NONE)
             continue;
-        sym_id e = env_simplify_way(env, guard.expr, false);
+        sym_id e = env_simplify_way(env, guard.expr, ENV_SIMPLIFY_BARE);
         ok = e != SYM_NONE;
         if (ok && e >= n_seen) {
             size_t n = (size_t)e * 2 + 64;
@@ -309,7 +309,7 @@ static bool add_asserts(struct production *p)
         if (env->asserts.v[i].newest != SYM_NONE ||
             env_static_without_axioms(env, env->asserts.v[i].expr, false) != SYM_NONE)
             continue;
-        sym_id e = env_simplify_way(env, env->asserts.v[i].expr, false);
+        sym_id e = env_simplify_way(env, env->asserts.v[i].expr, ENV_SIMPLIFY_BARE);
         if (e == SYM_NONE)
             return false;
         dims_add(p->dims, e, NULL);

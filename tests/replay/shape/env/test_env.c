@@ -288,6 +288,32 @@ static void static_evaluation_is_cached(void **state)
     }
 }
 
+/* simplify(e) and simplify(e, False) are two entries of lru_cache: a guard simplifies what
+ * evaluate_expr simplified before, and remembers that its Max could not be decided yet. */
+static void simplification_is_cached_by_call(void **state)
+{
+    (void)state;
+    struct shape_env *env = new_env();
+    struct sym_pool *pool = env_pool(env);
+    sym_id a = size(env, "L['x'].size()[0]", 18), two = sym_integer(pool, 2);
+    sym_id part = sym_binary(pool, SYM_FLOORDIV, sym_add(pool, a, two), sym_integer(pool, 3));
+    sym_id rest = sym_sub(pool, a, sym_mul(pool, two, part));
+    sym_id clipped = sym_binary(pool, SYM_MAX, SYM_ID_ONE, rest);
+    sym_id differs = sym_ne(pool, a, clipped);
+    sym_id asked[] = { sym_lt(pool, SYM_ID_ONE, part), differs, sym_lt(pool, SYM_ID_ONE, rest),
+                       sym_ne(pool, clipped, rest) };
+    bool yes;
+    env_suppress_guards(env);
+    assert_true(env_guard_bool(env, differs, &yes) && yes);
+    env_resume_guards(env);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_true(env_guard_bool(env, asked[i], &yes));
+        assert_int_equal(yes, i < 3);
+        assert_int_equal(env_n_guards(env), i + 1);
+    }
+    shape_env_free(env);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +328,7 @@ int main(void)
         cmocka_unit_test(one_of_several_mods),
         cmocka_unit_test(choices_of_several_mods),
         cmocka_unit_test(static_evaluation_is_cached),
+        cmocka_unit_test(simplification_is_cached_by_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
