@@ -252,6 +252,26 @@ static void wrap_result(struct ops *ops, struct call *c, const struct value *val
     }
 }
 
+/* Returns whether a result is a view of an argument of its call. */
+static bool is_view(const struct program *program, const struct step *step, struct value result)
+{
+    for (uint32_t i = 0; i < step->n_patches && result.kind == VALUE_TENSOR; i++) {
+        const struct value *from = &program->first[program->patches[step->first_patch + i].from];
+        if (from->kind == VALUE_TENSOR && from->u.tensor.storage == result.u.tensor.storage)
+            return true;
+    }
+    return false;
+}
+
+/* A call of Dynamo's graph is run once more: its results come out of the cache and are wrapped. */
+static void run_again(struct ops *ops, struct call *c, const struct program *program,
+                      const struct step *step)
+{
+    const struct value *result = &program->first[step->node];
+    ops_ask_cached(ops, *result, is_view(program, step, *result));
+    wrap_result(ops, c, result, 0);
+}
+
 static bool view_as_itself(struct ops *ops, struct tensor x)
 {
     struct value *sizes = ops_values(ops, x.meta->ndim + 1), result;
@@ -375,7 +395,7 @@ bool traced_evaluate_metadata(struct traced *traced, struct ops *ops, const stru
     env_set_origin(ops_env(ops), none);
     for (uint32_t i = 0; i < dynamo->n_steps; i++)
         if (step_is_call(&dynamo->steps[i]) && dynamo->valid[dynamo->steps[i].node])
-            wrap_result(ops, &c, &dynamo->first[dynamo->steps[i].node], 0);
+            run_again(ops, &c, dynamo, &dynamo->steps[i]);
     if (origins)
         ok = each_tangent_output(ops, dynamo, aot, origins, view_as_itself) &&
              each_tangent_output(ops, dynamo, aot, origins, suggest_tangent_format);

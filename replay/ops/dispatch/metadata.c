@@ -76,14 +76,18 @@ static bool is_view_schema(const struct schema *schema)
     return schema->n_results && schema->results[0].alias && !schema->results[0].written;
 }
 
-void ask_synthesized(struct ops *ops, const struct op *op, struct value result)
+void ops_ask_cached(struct ops *ops, struct value result, bool view)
 {
-    struct call c = { .ops = ops, .env = ops->env, .pool = ops->pool, .op = op, .symbolic = true };
-    if (op->writes)
-        return; /* the entry refers to the argument */
+    struct call c = { .ops = ops, .env = ops->env, .pool = ops->pool, .symbolic = true };
     env_suppress_guards(ops->env);
-    synthesize_tensor(&c, result, is_view_schema(&op->schema));
+    synthesize_tensor(&c, result, view);
     env_resume_guards(ops->env);
     env_raised(ops->env);
     ops->outcome = OP_DONE;
+}
+
+void ask_synthesized(struct ops *ops, const struct op *op, struct value result)
+{
+    if (!op->writes) /* otherwise the entry refers to the argument */
+        ops_ask_cached(ops, result, is_view_schema(&op->schema));
 }

@@ -180,6 +180,11 @@ void ops_set_backward(struct ops *ops, bool on);
 bool ops_short_of_memory(const struct ops *ops);
 /* Returns how often a result came from a tensor's memo (nonzero(), item()). */
 uint64_t ops_memo_uses(const struct ops *ops);
+/* Evaluates what FakeTensorMode evaluates to make a result, a view or not, out of an entry of its
+ * cache (_get_output_tensor_from_cache_entry of torch/_subclasses/fake_tensor.py). That adds no
+ * guards, but ShapeEnv remembers what it could not tell. */
+void ops_ask_cached(struct ops *ops, struct value result, bool view);
+
 /* Sets the result of x.item(), for an input whose value a log has. False: out of memory. */
 bool ops_remember_item(struct ops *ops, struct tensor x, struct value number);
 
