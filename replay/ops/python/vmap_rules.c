@@ -339,16 +339,23 @@ static bool batch_matmul(struct vmap_call *v, int extra, struct value *ret, uint
 
 /* --- Convolutions (BatchRulesConvolution.cpp) --- */
 
+/* sizes() of a tensor makes numbers of all of them (_DISPATCH_META_HANDLERS of
+ * torch/_subclasses/fake_tensor.py). */
+static void read_sizes(struct vmap_call *v, const struct tensor_meta *meta, sym_id *ret)
+{
+    for (uint32_t i = 0; i < meta->ndim; i++)
+        ret[i] = num(v->call, guard_int(v->call, env_replace(v->ops->env, meta->size[i])));
+}
+
 /* reshape_dim_into (BatchRulesHelper.cpp): joins a batch dimension with dimension `to` of the
- * slice. It reads sizes(), which makes numbers of all of them. */
+ * slice. */
 static struct value joined_batch(struct vmap_call *v, struct value x, uint32_t to)
 {
     const struct batched *batched = vmap_batched(v->ops, x.u.tensor, v->level);
     struct value whole = value_tensor(batched->whole), sizes[TENSOR_MAX_DIM];
     sym_id number[TENSOR_MAX_DIM];
     uint32_t n = 0, rank = rank_of(whole);
-    for (uint32_t i = 0; i < rank; i++)
-        number[i] = num(v->call, guard_int(v->call, whole.u.tensor.meta->size[i]));
+    read_sizes(v, whole.u.tensor.meta, number);
     for (uint32_t i = 0; i < rank; i++)
         if (i != batched->dim) {
             sym_id all = n == to ? mul(v->call, number[i], number[batched->dim]) : number[i];
@@ -435,6 +442,120 @@ static bool batch_convolution(struct vmap_call *v, int extra, struct value *ret,
     return true;
 }
 
+/* --- Normalizations (BatchRulesNorm.cpp) --- */
+
+static bool has_batched(const struct vmap_call *v, uint32_t first, uint32_t n)
+{
+    for (uint32_t i = first; i < first + n; i++)
+        if (is_batched(v, v->args[i]))
+            return true;
+    return false;
+}
+
+/* native_layer_norm_batch_rule, for weights that are not batched; compute_stat_bdim reads the sizes
+ * of the means. */
+static bool batch_layer_norm(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
+{
+    sym_id ignored[TENSOR_MAX_DIM];
+    (void)extra;
+    (void)dim;
+    if (!is_batched(v, v->args[0]) || has_batched(v, 2, 2))
+        return false;
+    v->args[0] = to_front(v, v->args[0]);
+    *ret = call_bound(v, v->args);
+    if (v->outcome == OP_DONE && ret->kind == VALUE_TUPLE && ret->n == 3 &&
+        ret->u.items[1].kind == VALUE_TENSOR)
+        read_sizes(v, ret->u.items[1].u.tensor.meta, ignored);
+    return true;
+}
+
+enum group_norm_argument { GROUP_INPUT, GROUP_WEIGHT, GROUP_BIAS, GROUP_N, GROUP_C, GROUP_HXW };
+
+/* padRight: a view with sizes of 1 behind those of a weight. */
+static struct value padded_right(struct vmap_call *v, struct value weight, uint32_t rank)
+{
+    struct value sizes[TENSOR_MAX_DIM];
+    uint32_t n = 0;
+    for (; n < rank_of(weight) && n < TENSOR_MAX_DIM; n++)
+        sizes[n] = value_int(weight.u.tensor.meta->size[n]);
+    for (; n < rank && n < TENSOR_MAX_DIM; n++)
+        sizes[n] = integer(v, 1);
+    return RUN(v, "aten.view.default", weight, list_of(v, sizes, n));
+}
+
+/* native_group_norm_plumbing takes integers, of which C++ converts the last one first. */
+static bool batch_group_norm(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
+{
+    struct value args[OPS_MAX_ARGS], items[3];
+    (void)extra;
+    (void)dim;
+    if (!is_batched(v, v->args[GROUP_INPUT]) || has_batched(v, GROUP_WEIGHT, 2))
+        return false;
+    memcpy(args, v->args, v->op->schema.n_args * sizeof *args);
+    for (uint32_t i = GROUP_HXW; i >= GROUP_N; i--)
+        args[i] = value_int(num(v->call, guard_int(v->call, args[i].u.sym)));
+    args[GROUP_INPUT] = joined_batch(v, args[GROUP_INPUT], 0);
+    args[GROUP_N] = value_int(mul(v->call, args[GROUP_N].u.sym, v->size));
+    args[GROUP_WEIGHT] = args[GROUP_BIAS] = value_none();
+    *ret = call_bound(v, args);
+    if (v->outcome != OP_DONE || ret->kind != VALUE_TUPLE || ret->n != 3)
+        return true;
+    for (uint32_t i = 0; i < 3; i++)
+        items[i] = split_batch(v, ret->u.items[i], 0, v->size);
+    for (uint32_t i = GROUP_WEIGHT; i <= GROUP_BIAS && rank_of(items[0]) > 2; i++)
+        if (v->args[i].kind == VALUE_TENSOR)
+            items[0] = RUN(v, i == GROUP_WEIGHT ? "aten.mul.Tensor" : "aten.add.Tensor", items[0],
+                           padded_right(v, v->args[i], rank_of(items[0]) - 2));
+    *ret = list_of(v, items, 3);
+    ret->kind = VALUE_TUPLE;
+    return true;
+}
+
+/* --- Rules that read sizes --- */
+
+enum sizes_read { SIZES_FIRST, SIZES_SELF };
+
+static const struct sizes_row {
+    const char *base;
+    enum sizes_read whose;
+} sizes_rows[] = {
+#define VMAP_SIZES(base, whose) { base, SIZES_##whose },
+#include "replay/ops/python/vmap_sizes.def"
+#undef VMAP_SIZES
+};
+
+static int compare_sizes_row(const void *key, const void *row)
+{
+    return str_cmp(*(const struct str *)key, str_of(((const struct sizes_row *)row)->base));
+}
+
+/* Returns the first tensor among values, and in lists of them, that is batched, or NULL. */
+static const struct batched *first_batched(const struct vmap_call *v, const struct value *values,
+                                           uint32_t n, unsigned depth)
+{
+    const struct batched *ret = NULL;
+    for (uint32_t i = 0; i < n && !ret; i++) {
+        if (values[i].kind == VALUE_TENSOR)
+            ret = vmap_batched(v->ops, values[i].u.tensor, v->level);
+        else if (value_is_sequence(values[i]) && !depth)
+            ret = first_batched(v, values[i].u.items, values[i].n, depth + 1);
+    }
+    return ret;
+}
+
+static void read_batched_sizes(struct vmap_call *v)
+{
+    const struct sizes_row *row =
+        bsearch(&v->op->schema.base, sizes_rows, sizeof sizes_rows / sizeof *sizes_rows,
+                sizeof *sizes_rows, compare_sizes_row);
+    const struct batched *batched = NULL;
+    sym_id ignored[TENSOR_MAX_DIM];
+    if (row)
+        batched = first_batched(v, v->args, row->whose == SIZES_SELF ? 1 : v->op->schema.n_args, 0);
+    if (batched)
+        read_sizes(v, batched->whole.meta, ignored);
+}
+
 /* --- Finding a rule --- */
 
 static const struct vmap_row {
@@ -459,6 +580,7 @@ bool vmap_run_rule(struct vmap_call *v, struct value *ret, uint32_t *dim)
         return false;
     if (v->op->pointwise)
         return batch_pointwise(v, 0, ret, dim);
+    read_batched_sizes(v);
     const struct vmap_row *row =
         bsearch(&v->op->schema.base, rows, sizeof rows / sizeof *rows, sizeof *rows, compare_row);
     return row && row->rule(v, row->extra, ret, dim);
