@@ -40,7 +40,8 @@ static struct value size_list(struct call *c, const sym_id *sizes, uint32_t n)
     return value_items(VALUE_LIST, items, items ? n : 0);
 }
 
-bool maybe_broadcast(struct call *c, struct value *operands, uint32_t n)
+static bool broadcast_operands(struct call *c, struct value *operands, uint32_t n,
+                               bool preserve_cpu_scalars)
 {
     sym_id shape[TENSOR_MAX_DIM];
     uint32_t ndim;
@@ -54,12 +55,30 @@ bool maybe_broadcast(struct call *c, struct value *operands, uint32_t n)
         if (operands[i].kind != VALUE_TENSOR)
             continue;
         const struct tensor_meta *meta = operands[i].u.tensor.meta;
-        if (is_cpu_scalar(c, meta) || !should_expand(c, meta, shape, ndim) || c->failed)
+        if ((preserve_cpu_scalars && is_cpu_scalar(c, meta)) ||
+            !should_expand(c, meta, shape, ndim) || c->failed)
             continue;
         struct value args[] = { operands[i], size_list(c, shape, ndim) };
         operands[i] = call_op(c, "aten.expand.default", args, 2);
     }
     return !c->failed;
+}
+
+bool maybe_broadcast(struct call *c, struct value *operands, uint32_t n)
+{
+    return broadcast_operands(c, operands, n, true);
+}
+
+/* broadcast_tensors of torch/_refs/__init__.py, which is the operator's Python implementation. */
+bool rule_broadcast_tensors(struct call *c)
+{
+    const struct tensor *x;
+    uint32_t n = arg_tensors(c, 0, &x);
+    struct value *operands = values(c, n + 1);
+    for (uint32_t i = 0; operands && i < n; i++)
+        operands[i] = value_tensor(x[i]);
+    return operands && broadcast_operands(c, operands, n, false) &&
+           ret_value(c, value_items(VALUE_LIST, operands, n));
 }
 
 /* --- Types --- */

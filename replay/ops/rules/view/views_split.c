@@ -269,37 +269,3 @@ bool rule_hsplit(struct call *c)
     }
     return tensor_split(c, dim, how);
 }
-
-/* --- Several tensors of one shape --- */
-
-/* expand_outplace expands each tensor that does not have the common shape. */
-bool rule_broadcast_tensors(struct call *c)
-{
-    const struct tensor *x;
-    uint32_t n = arg_tensors(c, 0, &x), ndim = 0;
-    sym_id sizes[2][TENSOR_MAX_DIM];
-    struct tensor *out = n ? scratch(c, n * sizeof *out) : NULL;
-    unsigned now = 0;
-    for (uint32_t i = 0; i < n && !c->failed; i++) {
-        uint32_t wide = 0;
-        if (!broadcast_fast(c, sizes[now], ndim, x[i].meta->size, x[i].meta->ndim, sizes[!now],
-                            &wide))
-            return false;
-        now = !now;
-        ndim = wide;
-    }
-    for (uint32_t i = 0; out && i < n && !c->failed; i++) {
-        bool same = x[i].meta->ndim == ndim;
-        for (uint32_t d = 0; same && d < ndim; d++)
-            same = guard_bool(c, eq(c, x[i].meta->size[d], sizes[now][d]));
-        struct value *items = same ? NULL : values(c, ndim);
-        for (uint32_t d = 0; items && d < ndim; d++)
-            items[d] = value_int(sizes[now][d]);
-        out[i] = same ? x[i]
-                      : call_tensor(c, "aten.expand.default",
-                                    (struct value[]){ value_tensor(x[i]),
-                                                      value_items(VALUE_LIST, items, ndim) },
-                                    2);
-    }
-    return ret_list(c, out, out ? n : 0);
-}
