@@ -345,6 +345,36 @@ static void compare_jagged(struct state_builder *s, size_t at)
             env_raised(env);
 }
 
+/* The gradient of an input becomes that of its fake tensor, which asks whether their sizes are
+ * equal (THPVariable_set_grad of torch/csrc/autograd/python_variable.cpp, called by meta_tensor of
+ * torch/_subclasses/meta_utils.py). `at` is the symbol of a size of the gradient. */
+static void compare_gradient(struct state_builder *s, size_t at)
+{
+    const struct str middle = STR(".grad.size()[");
+    struct replay_state *state = s->state;
+    struct sym_pool *pool = env_pool(state->env);
+    if (s->inputs->list.v[at].kind != INPUT_SYMBOL)
+        return;
+    struct str source = s->inputs->list.v[at].symbol.source, name;
+    size_t n = str_find(source, middle);
+    uint32_t dim = 0;
+    bool same;
+    if (n >= source.n)
+        return;
+    for (size_t i = n + middle.n; i < source.n && source.p[i] >= '0' && source.p[i] <= '9'; i++)
+        dim = dim < TENSOR_MAX_DIM ? dim * 10 + (uint32_t)(source.p[i] - '0') : dim;
+    name = inputs_placeholder_name(str_first(source, n), &state->arena);
+    s->failed |= !name.p;
+    uint32_t id = name.p ? intern_find(&state->names, name) : INTERN_NONE;
+    uint32_t tensor = id == INTERN_NONE ? UINT32_MAX : state->named.v[id].tensor;
+    if (tensor == UINT32_MAX || dim >= state->inputs[tensor].meta.ndim)
+        return;
+    sym_id size = state->inputs[tensor].meta.size[dim], number = state->inputs[at].number;
+    if (size != SYM_NONE && number != SYM_NONE &&
+        !env_guard_bool(state->env, sym_eq(pool, number, size), &same))
+        env_raised(state->env);
+}
+
 /* Adds an input to the index of names, unless its name has one of its kind. */
 static bool add_name(struct replay_state *state, uint32_t i)
 {
@@ -395,6 +425,7 @@ bool replay_state_open(struct replay_state *state, const struct inputs *inputs,
              add_name(state, (uint32_t)i) && (!inputs->exported || add_base_aliases(&s, i));
     for (uint32_t i = 0; i < state->n_inputs && ok && !inputs->changed; i++) {
         compare_jagged(&s, i);
+        compare_gradient(&s, i);
         ok = note_symbol_source(&s, i) && !s.failed;
     }
     for (size_t i = 0; i < state->n_inputs && ok; i++)
