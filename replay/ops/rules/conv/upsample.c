@@ -55,6 +55,7 @@ struct resize {
     sym_id out[MAX_SPATIAL];
     struct value scale[MAX_SPATIAL]; /* None where it follows from the sizes */
     bool align;
+    bool by_float; /* a whole factor multiplies a size as a float, too */
 };
 
 /* --- Sizes --- */
@@ -83,7 +84,7 @@ static bool read_vec(struct call *c, struct resize *r, uint32_t sizes_arg, uint3
         sym_id in = size_of(c, r->x, i + 2);
         double s =
             is_number(c, r->scale[i].u.sym) ? sym_to_double(c->pool, r->scale[i].u.sym) : NAN;
-        if (s == trunc(s))
+        if (s == trunc(s) && !r->by_float)
             r->out[i] = mul(c, in, num(c, (int64_t)s));
         else
             r->out[i] =
@@ -552,9 +553,10 @@ bool rule_upsample_bicubic(struct call *c)
     return ret_bicubic(c, &r);
 }
 
+/* upsample_bicubic2d_vec of torch/_decomp/decompositions.py has its own sizes. */
 bool rule_upsample_bicubic_vec(struct call *c)
 {
-    struct resize r = { .x = arg_tensor(c, 0) };
+    struct resize r = { .x = arg_tensor(c, 0), .by_float = true };
     r.align = arg_bool(c, 2);
     return read_vec(c, &r, 1, 3) && ret_bicubic(c, &r);
 }
