@@ -44,6 +44,7 @@ struct walker {
                      call without a result ends the walk */
     struct interpreter interpreter;
     uint32_t depth;
+    bool grad_disabled;    /* by torch.set_grad_enabled() of the graph */
     struct err arithmetic; /* the failure of size arithmetic in the last call */
     bool input_is_set;     /* by input(): the recorded meta is that of another size */
     bool stopped;          /* before() or after() ended the walk, or a call as `other` says */

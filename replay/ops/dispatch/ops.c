@@ -23,6 +23,7 @@ void context_release(struct ops *ops)
     vec_release(&ops->written);
     vec_release(&ops->batched);
     vec_release(&ops->storage_bytes);
+    vec_release(&ops->gradients);
     tensor_memo_release(&ops->memos);
     buf_release(&ops->error_text);
 }
@@ -34,6 +35,7 @@ void context_reset(struct ops *ops)
     ops->excluded_sdpa = 0;
     ops->next_storage = 0;
     ops->storage_bytes.n = 0;
+    ops->gradients.n = 0;
     tensor_memo_clear(&ops->memos);
     ops->written.n = 0;
     ops->batched.n = 0;
@@ -309,4 +311,20 @@ struct tensor ops_written(const struct ops *ops, size_t i, uint32_t *arg)
 {
     *arg = ops->written.v[i].arg;
     return ops->written.v[i].tensor;
+}
+
+bool ops_note_gradient(struct ops *ops, struct tensor x)
+{
+    if (!ops->autograd)
+        return true;
+    while (ops->gradients.n <= x.storage)
+        if (!vec_push(&ops->gradients, false))
+            return false;
+    return ops->gradients.v[x.storage] = true;
+}
+
+bool ops_requires_gradient(const struct ops *ops, struct tensor x)
+{
+    return x.meta &&
+           (x.meta->requires_grad || (x.storage < ops->gradients.n && ops->gradients.v[x.storage]));
 }

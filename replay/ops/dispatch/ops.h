@@ -180,6 +180,11 @@ void ops_set_backward(struct ops *ops, bool on);
 bool ops_short_of_memory(const struct ops *ops);
 /* Returns how often a result came from a tensor's memo (nonzero(), item()). */
 uint64_t ops_memo_uses(const struct ops *ops);
+/* Notes that a result requires a gradient, where autograd records: only metas of inputs say so. The
+ * tensors of its storage do from then on, until ops_reset(). False: out of memory. */
+bool ops_note_gradient(struct ops *ops, struct tensor x);
+bool ops_requires_gradient(const struct ops *ops, struct tensor x);
+
 /* Evaluates what FakeTensorMode evaluates to make a result, a view or not, out of an entry of its
  * cache (_get_output_tensor_from_cache_entry of torch/_subclasses/fake_tensor.py). That adds no
  * guards, but ShapeEnv remembers what it could not tell. */

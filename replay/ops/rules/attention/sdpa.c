@@ -116,8 +116,11 @@ static bool mask_fits(struct call *c, const struct sdpa *s)
     struct tensor mask = s->mask;
     if (!some(mask))
         return true;
-    if (mask.meta->requires_grad || ndim_of(mask) < 2 ||
-        is_neither(c, size_of(c, mask, -2), size_of(c, s->q, 2)) ||
+    if (ops_requires_gradient(c->ops, mask)) {
+        c->repeatable = c->repeatable && mask.meta->requires_grad;
+        return false;
+    }
+    if (ndim_of(mask) < 2 || is_neither(c, size_of(c, mask, -2), size_of(c, s->q, 2)) ||
         is_neither(c, size_of(c, mask, -1), size_of(c, s->k, 2)))
         return false;
     return ndim_of(mask) == 2 ||
