@@ -295,12 +295,14 @@ bool guard_size_oblivious(struct call *c, sym_id condition)
     return answer == SYM_NONE ? call_raised(c) : answer == SYM_ID_TRUE;
 }
 
+/* SymNode.guard_int() evaluates SymNode.expr, in which symbols are replaced. */
 int64_t guard_int(struct call *c, sym_id value)
 {
     int64_t n = 0;
     if (c->failed || sym_to_i64(c->pool, value, &n))
         return n;
-    if (value == SYM_NONE || !env_guard_int(c->env, value, &n))
+    sym_id now = value == SYM_NONE ? SYM_NONE : env_replace(c->env, value);
+    if (now == SYM_NONE || !env_guard_int(c->env, now, &n))
         call_raised(c);
     return c->failed ? 0 : n;
 }

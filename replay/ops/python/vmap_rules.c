@@ -344,7 +344,7 @@ static bool batch_matmul(struct vmap_call *v, int extra, struct value *ret, uint
 static void read_sizes(struct vmap_call *v, const struct tensor_meta *meta, sym_id *ret)
 {
     for (uint32_t i = 0; i < meta->ndim; i++)
-        ret[i] = num(v->call, guard_int(v->call, env_replace(v->ops->env, meta->size[i])));
+        ret[i] = num(v->call, guard_int(v->call, meta->size[i]));
 }
 
 /* reshape_dim_into (BatchRulesHelper.cpp): joins a batch dimension with dimension `to` of the
