@@ -100,7 +100,7 @@ static void test_dispatches(void **state)
         { ABLATION_NO_DISPATCH, "", 0 },
         { ABLATION_DEVICE_PROPERTY, "", -1 },
         { ABLATION_INLINE, "aten.native_layer_norm", -1 },
-        { ABLATION_IDENTITY, "aten.add", -1 },
+        { ABLATION_IDENTITY, "aten.addmm", -1 },
         { ABLATION_FREE, "aten.add", -1 },
         { ABLATION_ROOFLINE, "", -1 },
     };
