@@ -59,6 +59,29 @@ bool rule_bmm(struct call *c)
     return ret_tensor(c, new_tensor(c, dtype, device, sizes, 3));
 }
 
+/* Returns whether the kernel computes self + a @ b as it is: floats of one type, and a bias for
+ * each column. */
+static bool is_plain_addmm(struct call *c, struct tensor self, struct tensor a, struct tensor b)
+{
+    const enum dtype dtype = dtype_of(self);
+    return eager(c) && !ops_has_nested_observer(c->ops) && dtype_is_float(dtype) &&
+           dtype_of(a) == dtype && dtype_of(b) == dtype && ndim_of(self) == 1 && ndim_of(a) == 2 &&
+           ndim_of(b) == 2 && sizes_of(self)[0] == sizes_of(b)[1] &&
+           sizes_of(a)[1] == sizes_of(b)[0];
+}
+
+/* addmm of torch/_decomp/decompositions.py; the kernel allocates a contiguous result (the meta
+ * function of addmm, aten/src/ATen/native/LinearAlgebra.cpp). */
+bool rule_addmm(struct call *c)
+{
+    struct tensor self = arg_tensor(c, 0), a = arg_tensor(c, 1), b = arg_tensor(c, 2);
+    if (!is_plain_addmm(c, self, a, b))
+        return decompose(c, NULL);
+    struct device device = common_device(c, (struct tensor[]){ self, a, b }, 3);
+    sym_id sizes[] = { sizes_of(a)[0], sizes_of(b)[1] };
+    return !c->failed && ret_tensor(c, new_tensor(c, dtype_of(self), device, sizes, 2));
+}
+
 static bool is_zero(struct call *c, struct value v)
 {
     if (!value_is_number(v))

@@ -2,7 +2,7 @@
  * head and iterates over the other side's rows, 32 at a time, one for each lane. Defines: T, ACC,
  * TB (bias; BIAS 0: none, 1: added, 2: a boolean mask), TO (out), TL (given logarithms), EXP, LOG,
  * DEPTHS (columns, a multiple of 64), ROWS (of a warp), X (bounds of sequences; SEQUENCES 0:
- * none). */
+ * none), ONLY_name (for the program's kernel). */
 #include "replay/backend/cuda/device/attention/score.h"
 
 enum { LANES = 32, WARPS = 8, CHUNK = 64, PITCH = CHUNK + 1 };
@@ -119,6 +119,8 @@ DEVICE void take_sequence(const struct attention_args *a, i64 sequence, struct s
 }
 #endif
 
+#ifdef ONLY_attention_logarithms
+
 /* Copies contiguous logarithms to the result for them; its further rows are 0. */
 KERNEL(attention_logarithms, struct attention_args)
 {
@@ -129,6 +131,8 @@ KERNEL(attention_logarithms, struct attention_args)
               element_at(&a.given, head / a.heads, head % a.heads, i, 0), x);
     }
 }
+
+#elif defined ONLY_attention
 
 KERNEL(attention, struct attention_args)
 {
@@ -194,13 +198,7 @@ KERNEL(attention, struct attention_args)
     }
 }
 
-/* Returns the weight of a key for a query. */
-DEVICE ACC weight_of(const struct attention_args *a, i64 batch, i64 head, i64 i, i64 j, ACC dot)
-{
-    ACC score = score_of(a, a->n, a->m, batch, head, i, j, dot);
-    return score == NEVER ? (ACC)0
-                          : EXP(score - PTR(ACC, a->logarithms)[(batch * a->heads + head) * a->n + i]);
-}
+#elif defined ONLY_attention_sums
 
 /* Computes sums[i]: the output's row times its gradient. Copies logarithms that are given. */
 KERNEL(attention_sums, struct attention_args)
@@ -225,6 +223,18 @@ KERNEL(attention_sums, struct attention_args)
                 (ACC)LOAD(TL, PTR(TL, a.given.p), element_at(&a.given, batch, head, i, 0));
     }
 }
+
+#else
+
+/* Returns the weight of a key for a query. */
+DEVICE ACC weight_of(const struct attention_args *a, i64 batch, i64 head, i64 i, i64 j, ACC dot)
+{
+    ACC score = score_of(a, a->n, a->m, batch, head, i, j, dot);
+    return score == NEVER ? (ACC)0
+                          : EXP(score - PTR(ACC, a->logarithms)[(batch * a->heads + head) * a->n + i]);
+}
+
+#ifdef ONLY_attention_query_gradient
 
 /* Computes the gradients of the queries and the bias. */
 KERNEL(attention_query_gradient, struct attention_args)
@@ -271,6 +281,8 @@ KERNEL(attention_query_gradient, struct attention_args)
                       element_at(&a.grad_q, batch, head, first + r, c * LANES + lane),
                       sum[r * (DEPTHS / LANES) + c]);
 }
+
+#else
 
 /* Computes the gradients of the keys and values: rows are keys, lanes are queries of all heads that
  * use the key. */
@@ -326,3 +338,7 @@ KERNEL(attention_key_gradient, struct attention_args)
                       to_v[r * (DEPTHS / LANES) + c]);
         }
 }
+
+#endif
+
+#endif

@@ -3,7 +3,7 @@
  * computes 64 rows of one head, 16 for each warp, and iterates over the other side's rows, OTHERS at
  * a time. Defines: TB (bias; BIAS 0: none, 1: added, 2: a boolean mask), DEPTHS (columns, a multiple
  * of 32), OTHERS (a multiple of 16; of 32 up to 64 columns), MOVE (bytes that are copied at once, 16
- * or 4). */
+ * or 4), ONLY_name (for the program's kernel: NVRTC needs half a second and more for each). */
 #define T   f32
 #define ACC f32
 #include "replay/backend/cuda/device/attention/score.h"
@@ -155,6 +155,8 @@ DEVICE void finish_scores(const struct attention_args *a, i64 batch, i64 head, i
                                    score[b][e]);
 }
 
+#ifdef ONLY_attention_tf32
+
 KERNEL_OF(attention_tf32, struct attention_args, THREADS_OF_BLOCK)
 {
     DYNAMIC_SHARED(f32, own);
@@ -231,7 +233,7 @@ KERNEL_OF(attention_tf32, struct attention_args, THREADS_OF_BLOCK)
     store_rows(&a.out, batch, head, row, a.n, a.value_depth, out, factor[0], factor[1]);
 }
 
-#if DEPTHS <= 128 /* more sums than registers otherwise */
+#else /* DEPTHS <= 128: more sums than registers otherwise */
 
 /* Returns the weight of a score. `logarithm`: the query's, in base 2. */
 DEVICE f32 weight_of(f32 score, f32 logarithm)
@@ -248,6 +250,8 @@ DEVICE void read_row(const struct attention_args *a, i64 batch, i64 head, i64 i,
     *logarithm = is ? PTR(f32, a->logarithms)[at] * LOG2_E : 0;
     *sum = is ? PTR(f32, a->sums)[at] : 0;
 }
+
+#ifdef ONLY_attention_tf32_query_gradient
 
 /* Computes the gradients of the queries and the bias. */
 KERNEL_OF(attention_tf32_query_gradient, struct attention_args, THREADS_OF_BLOCK)
@@ -297,6 +301,8 @@ KERNEL_OF(attention_tf32_query_gradient, struct attention_args, THREADS_OF_BLOCK
     if (a.grad_q.p)
         store_rows(&a.grad_q, batch, head, row, a.n, a.depth, out, (f32)a.scale, (f32)a.scale);
 }
+
+#else
 
 /* Computes the gradients of the keys and values: rows are keys, the others are queries of all heads
  * that use the key. */
@@ -354,5 +360,7 @@ KERNEL_OF(attention_tf32_key_gradient, struct attention_args, THREADS_OF_BLOCK)
     if (a.grad_v.p)
         store_rows(&a.grad_v, batch, key_head, row, a.m, a.value_depth, to_v, 1, 1);
 }
+
+#endif
 
 #endif

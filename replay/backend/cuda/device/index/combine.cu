@@ -1,5 +1,5 @@
 /* Combines values by their keys. Defines: T and V (dtypes of the result and of the values), ACC
- * (f64, or i64 and IS_INT 1), HOW, I, DIMS.
+ * (f64, or i64 and IS_INT 1), HOW, I, DIMS, MANY (entries: 0 for few; 1 for many).
  *
  * The order in which values are combined depends only on the number of entries and their sizes, so
  * the bits are the same at every run; it need not be the entries' own order. */
@@ -51,6 +51,8 @@ DEVICE void give(const struct combine_args *a, u32 key, i64 j, ACC x, i64 count)
 #endif
     STORE(T, PTR(T, a->to), place, x);
 }
+
+#if !MANY
 
 /* ---- Few entries: every block reads all keys ---- */
 
@@ -168,6 +170,8 @@ KERNEL(combine_small, struct combine_small_args)
     }
 }
 
+#elif HOW == 0
+
 /* ---- Many entries: the last one of each key ---- */
 
 KERNEL(combine_clear, struct combine_args)
@@ -200,6 +204,8 @@ KERNEL(combine_set, struct combine_args)
                        value_place(&a, (u32)entry) + j * a.value_inner));
     }
 }
+
+#else
 
 /* ---- Many entries, sorted by their keys: runs of one key ---- */
 
@@ -297,3 +303,5 @@ KERNEL(combine_joins, struct combine_args)
         }
     }
 }
+
+#endif

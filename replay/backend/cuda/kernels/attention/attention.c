@@ -117,11 +117,11 @@ static void launch_attention(struct kernel *k, struct cuda_attention *a, const c
     snprintf(defines, sizeof defines,
              "#define T %s\n#define TO %s\n#define TB %s\n#define TL %s\n#define ACC %s\n"
              "#define BIAS %d\n#define DEPTHS %d\n#define ROWS %d\n#define EXP %s\n"
-             "#define LOG %s\n#define SEQUENCES %d\n#define X %s\n",
+             "#define LOG %s\n#define SEQUENCES %d\n#define X %s\n#define ONLY_%s\n",
              cuda_type(a->dtype), out, cuda_type(a->bias_dtype), cuda_type(a->log_dtype),
              cuda_sum_type(a->dtype), a->bias, depths, each / ATTENTION_WARPS,
              wide ? "exp" : "expf", wide ? "log" : "logf", a->args.bounds_q != 0,
-             a->args.bounds_q ? cuda_type(a->bounds_dtype) : "i64");
+             a->args.bounds_q ? cuda_type(a->bounds_dtype) : "i64", name);
     a->args.tiles = (rows + each - 1) / each;
     int64_t blocks = a->args.tiles * heads;
     if (blocks > INT32_MAX) {
@@ -189,13 +189,14 @@ static void launch_tf32(struct kernel *k, struct cuda_attention *a,
     char defines[256];
     snprintf(defines, sizeof defines,
              "#define TB %s\n#define TL %s\n#define BIAS %d\n#define DEPTHS %u\n"
-             "#define OTHERS %u\n#define MOVE %d\n",
+             "#define OTHERS %u\n#define MOVE %d\n#define ONLY_%s\n",
              cuda_type(a->bias_dtype), cuda_type(a->log_dtype), a->bias, tf32_depths_of(a),
              tf32_others(kernel, tf32_depths_of(a)),
              by_16(&x->q, x->depth) && by_16(&x->k, x->depth) && by_16(&x->v, x->value_depth) &&
                      by_16(&x->grad_out, x->value_depth)
                  ? 16
-                 : 4);
+                 : 4,
+             kernel->name);
     a->args.tiles = (rows + TF32_TILE - 1) / TF32_TILE;
     int64_t blocks = a->args.tiles * heads;
     if (blocks > INT32_MAX) {

@@ -70,9 +70,9 @@ static bool add_samples(struct kernel *k, struct pool_args *a, struct kernel_ten
 }
 
 /* Launches one thread for each element of `written`. */
-static void launch_pooling(struct kernel *k, const char *name, struct kernel_tensor inner,
-                           struct kernel_tensor outer, struct kernel_tensor indices,
-                           struct kernel_tensor written)
+static void launch_pooling(struct kernel *k, const char *file, const char *name,
+                           struct kernel_tensor inner, struct kernel_tensor outer,
+                           struct kernel_tensor indices, struct kernel_tensor written)
 {
     struct pool_args a;
     struct strided_set all;
@@ -105,7 +105,7 @@ static void launch_pooling(struct kernel *k, const char *name, struct kernel_ten
              : written.meta->dtype == DTYPE_F64 ? "f64"
                                                 : "f32",
              strided_index(&all, reach), is_int ? "I64_MIN" : "-INFINITY");
-    struct cuda_function *f = cuda_function(k, "pooling", name, defines);
+    struct cuda_function *f = cuda_function(k, file, name, defines);
     if (a.n == 0)
         return;
     cuda_traffic(k,
@@ -119,25 +119,25 @@ static void launch_pooling(struct kernel *k, const char *name, struct kernel_ten
 void cuda_avg_pool(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0), none = { 0 };
-    launch_pooling(k, "pool_avg", x, to, none, to);
+    launch_pooling(k, "pooling_average", "pool_avg", x, to, none, to);
 }
 
 void cuda_avg_pool_backward(struct kernel *k)
 {
     struct kernel_tensor g = tensor_arg(k, "grad_output"), to = result(k, 0), none = { 0 };
-    launch_pooling(k, "pool_avg_backward", to, g, none, to);
+    launch_pooling(k, "pooling_average", "pool_avg_backward", to, g, none, to);
 }
 
 void cuda_max_pool(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0), none = { 0 };
-    launch_pooling(k, "pool_max", x, to, n_results(k) > 1 ? result(k, 1) : none, to);
+    launch_pooling(k, "pooling_max", "pool_max", x, to, n_results(k) > 1 ? result(k, 1) : none, to);
 }
 
 void cuda_max_pool_backward(struct kernel *k)
 {
     struct kernel_tensor g = tensor_arg(k, "grad_output"), to = result(k, 0);
-    launch_pooling(k, "pool_max_backward", to, g, tensor_arg(k, "indices"), to);
+    launch_pooling(k, "pooling_max", "pool_max_backward", to, g, tensor_arg(k, "indices"), to);
 }
 
 /* prims._low_memory_max_pool_offsets_to_indices: the planes are no argument. */
@@ -164,7 +164,7 @@ void cuda_pool_indices(struct kernel *k)
     snprintf(defines, sizeof defines,
              "#define T i8\n#define ACC i64\n#define I %s\n#define LOWEST I64_MIN\n",
              strided_index(&all, tensor_extent(offsets)));
-    struct cuda_function *f = cuda_function(k, "pooling", "pool_indices", defines);
+    struct cuda_function *f = cuda_function(k, "pooling_max", "pool_indices", defines);
     if (a.n == 0)
         return;
     cuda_traffic(k, (uint64_t)a.n * 9, 0);
@@ -174,5 +174,5 @@ void cuda_pool_indices(struct kernel *k)
 void cuda_fractional_max_pool(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0);
-    launch_pooling(k, "pool_fractional", x, to, result(k, 1), to);
+    launch_pooling(k, "pooling_fractional", "pool_fractional", x, to, result(k, 1), to);
 }

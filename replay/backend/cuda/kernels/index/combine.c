@@ -101,11 +101,12 @@ static bool types_of(const struct scattered *s, const char **to, const char **va
     return *to && *value && dense_kind_of(x) != DENSE_COMPLEX && dense_kind_of(v) != DENSE_COMPLEX;
 }
 
+/* Programs that other numbers of entries need are compiled later. */
 static struct cuda_function *combine_function(struct kernel *k, const struct scattered *s,
-                                              const char *name)
+                                              const char *name, bool many)
 {
     const char *to, *value, *sum;
-    char defines[256];
+    char defines[256], text[288];
     types_of(s, &to, &value, &sum);
     int64_t reach = tensor_extent(s->values), of_x = tensor_extent(s->ix.x);
     snprintf(defines, sizeof defines,
@@ -113,7 +114,14 @@ static struct cuda_function *combine_function(struct kernel *k, const struct sca
              "#define I %s\n#define DIMS %d\n",
              to, value, sum, !strcmp(sum, "i64"), (int)s->how,
              strided_index(&s->ix.set, reach > of_x ? reach : of_x), strided_dims(&s->ix.set));
-    return cuda_function(k, "combine", name, defines);
+    snprintf(text, sizeof text, "%s#define MANY %d\n", defines, !many);
+    cuda_function_later(k, "combine",
+                        many                    ? "combine_small"
+                        : s->how != COMBINE_SET ? "combine_chunks"
+                                                : "combine_set",
+                        text);
+    snprintf(text, sizeof text, "%s#define MANY %d\n", defines, many);
+    return cuda_function(k, "combine", name, text);
 }
 
 static void give_values(const struct scattered *s, struct combine_args *args)
@@ -157,7 +165,7 @@ static void combine_small(struct kernel *k, const struct scattered *s, struct co
     int64_t blocks = (warps + 7) / 8, most = 4 * (int64_t)cuda_multiprocessors(k);
     set_combine_traffic(k, s, args);
     cuda_launch(
-        k, combine_function(k, s, "combine_small"),
+        k, combine_function(k, s, "combine_small", false),
         (struct cuda_grid){ (uint32_t)(blocks < most ? blocks : most), 1, 1, COMBINE_THREADS, 0 },
         &small, sizeof small);
 }
@@ -173,27 +181,27 @@ static void combine_sorted(struct kernel *k, const struct scattered *s, struct c
     give_values(s, args);
     args->partial = cuda_workspace(k, (size_t)(chunks * 2 * args->inner) * sizeof(double));
     set_combine_traffic(k, s, args);
-    cuda_launch(k, combine_function(k, s, "combine_chunks"),
+    cuda_launch(k, combine_function(k, s, "combine_chunks", true),
                 (struct cuda_grid){ cuda_blocks(k, chunks * args->inner, 256), 1, 1, 256, 0 }, args,
                 sizeof *args);
     int64_t tiles = (args->inner + args->columns - 1) / args->columns;
     struct cuda_grid grid = { cuda_blocks(k, chunks - 1, 1), (uint32_t)(tiles < 64 ? tiles : 64), 1,
                               COMBINE_THREADS, 0 };
     if (chunks > 1)
-        cuda_launch(k, combine_function(k, s, "combine_joins"), grid, args, sizeof *args);
+        cuda_launch(k, combine_function(k, s, "combine_joins", true), grid, args, sizeof *args);
 }
 
 static void set_last(struct kernel *k, const struct scattered *s, struct combine_args *args)
 {
     args->winner = cuda_workspace(k, (size_t)args->limit * sizeof(uint32_t));
     struct cuda_grid grid = { cuda_blocks(k, args->limit, 1024), 1, 1, 256, 0 };
-    cuda_launch(k, combine_function(k, s, "combine_clear"), grid, args, sizeof *args);
+    cuda_launch(k, combine_function(k, s, "combine_clear", true), grid, args, sizeof *args);
     grid.x = cuda_blocks(k, args->n, 1024);
-    cuda_launch(k, combine_function(k, s, "combine_winners"), grid, args, sizeof *args);
+    cuda_launch(k, combine_function(k, s, "combine_winners", true), grid, args, sizeof *args);
     grid.x = cuda_blocks(k, args->n * args->inner, 1024);
     give_values(s, args);
     set_combine_traffic(k, s, args);
-    cuda_launch(k, combine_function(k, s, "combine_set"), grid, args, sizeof *args);
+    cuda_launch(k, combine_function(k, s, "combine_set", true), grid, args, sizeof *args);
 }
 
 /* Entries beyond a size that only the device knows, the first one of an index, have no key. */

@@ -108,6 +108,21 @@ static const char *sum_type_of(const struct cuda_product *p)
     return cuda_sum_type(is_integer(&p->a) ? p->b.dtype : p->a.dtype);
 }
 
+/* Returns the function for at most so many rows. Those for other numbers are compiled later. */
+static struct cuda_function *thin_function(struct kernel *k, int rows, const char *defines)
+{
+    struct cuda_function *ret = NULL;
+    char text[352];
+    for (int other = 1; other <= MATMUL_THIN; other *= 2) {
+        snprintf(text, sizeof text, "%s#define ROWS %d\n", defines, other);
+        if (other == rows)
+            ret = cuda_function(k, "matmul_thin", "matmul_thin", text);
+        else
+            cuda_function_later(k, "matmul_thin", "matmul_thin", text);
+    }
+    return ret;
+}
+
 /* thin: for at most so many rows; 0: for any. */
 static struct cuda_function *matmul_function(struct kernel *k, const struct cuda_product *p,
                                              int thin)
@@ -116,7 +131,7 @@ static struct cuda_function *matmul_function(struct kernel *k, const struct cuda
     const char *self = p->self.address ? cuda_type(p->self.dtype) : c;
     const char *scale = p->scaled ? cuda_type(p->scales.dtype) : "";
     const char *sum = sum_type_of(p);
-    char defines[320], name[32];
+    char defines[320];
     if (!a || !b || !c || !self || !sum || !scale)
         return NULL;
     snprintf(defines, sizeof defines,
@@ -124,8 +139,7 @@ static struct cuda_function *matmul_function(struct kernel *k, const struct cuda
              "INTEGERS %d\n%s%s%s",
              a, b, c, self, sum, is_integer(&p->a) && is_integer(&p->b),
              p->scaled ? "#define SCALE " : "", scale, p->scaled ? "\n" : "");
-    snprintf(name, sizeof name, "matmul_thin_%d", thin);
-    return thin ? cuda_function(k, "matmul_thin", name, defines)
+    return thin ? thin_function(k, thin, defines)
                 : cuda_function(k, "matmul_tile", "matmul_tile", defines);
 }
 

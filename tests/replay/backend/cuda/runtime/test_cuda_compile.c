@@ -26,9 +26,16 @@ static void test_source(void **state)
 {
     (void)state;
     struct err err = ERR_INIT;
-    struct buf source = BUF_INIT, other = BUF_INIT;
+    struct buf source = BUF_INIT, other = BUF_INIT, live = BUF_INIT;
+    const struct program_text limited = { .file = "copy.cu",
+                                          .name = "copy_strided",
+                                          .defines = "#define LIVE_FIELD n\n" };
     assert_true(program_source(&copy, &source, &err));
-    assert_true(str_starts(buf_str(&source), STR("#define FROM f32\n")));
+    assert_true(str_starts(buf_str(&source), STR("#include ")));
+    assert_true(str_find(buf_str(&source), STR("\n#pragma nv_hdrstop\n#define FROM f32\n")) <
+                source.n);
+    assert_true(program_source(&limited, &live, &err)); /* the prologue reads it */
+    assert_true(str_starts(buf_str(&live), STR("#define LIVE_FIELD n\n#include ")));
     assert_true(str_find(buf_str(&source), STR("\n#line 1 \"copy.cu\"\n")) < source.n);
     struct cubin_key a = program_key(buf_str(&source), 90);
     struct cubin_key again = program_key(buf_str(&source), 90);
@@ -44,6 +51,7 @@ static void test_source(void **state)
     assert_err(&err, ERR_ENV, "kernel k: there is no source text nowhere.cu");
     buf_release(&source);
     buf_release(&other);
+    buf_release(&live);
 }
 
 static bool compile(const struct compiler *compiler, const struct program_text *program,
