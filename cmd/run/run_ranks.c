@@ -19,9 +19,8 @@ struct job_rank_run {
     struct selector selector;
     vec_of(struct graph_run *)
     runs;
-    struct graph_run *now; /* the one that is run */
-    struct err why;        /* the error that ended it: of its last graph, if it came to one */
-    struct err without;    /* what its backend did without (struct backend) */
+    struct err why;     /* the error that ended it: of its last graph, if it came to one */
+    struct err without; /* what its backend did without (struct backend) */
     pthread_t thread;
     bool started;
 };
@@ -275,13 +274,12 @@ static const struct location *program_line(const struct graph *graph, uint32_t n
 
 static void describe_node(void *user, uint32_t node, struct buf *out)
 {
-    const struct job_rank_run *rank = user;
-    const struct graph_run *g = rank->now;
-    if (!g || !g->graph || node >= g->graph->n_nodes)
+    const struct session *s = &((const struct job_rank_run *)user)->session;
+    if (!s->running || node >= s->running->n_nodes)
         return;
-    buf_printf(out, "%.*s, node %.*s", STR_ARG(buf_str(&g->name)),
-               STR_ARG(g->graph->nodes[node].name));
-    const struct location *at = program_line(g->graph, node);
+    buf_printf(out, "%.*s, node %.*s", STR_ARG(s->running_name),
+               STR_ARG(s->running->nodes[node].name));
+    const struct location *at = program_line(s->running, node);
     if (at) {
         buf_puts(out, " at ");
         format_place(out, at->file, at->line);
@@ -294,10 +292,9 @@ static bool run_graph(struct job_rank_run *rank, uint32_t ref, struct err *err)
     struct graph_run *g = calloc(1, sizeof *g);
     if (!g || !vec_push(&rank->runs, g))
         return free(g), err_nomem(err);
-    rank->now = g;
     rank_begin_graph(rank->session.pair.tested->rank);
     bool ok = graph_run_execute(g, &rank->session, ref, 0);
-    rank->now = NULL;
+    rank->session.running = NULL;
     return ok || err_copy(err, &g->err);
 }
 

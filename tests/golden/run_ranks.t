@@ -18,6 +18,12 @@ Several recordings are ranks, which meet in their collectives. Rank 1 leaves one
           3 "rank":1
           1 "ranks":2
 
+Without `--ranks`, each of the two recordings runs by itself, which is said.
+
+    $ symtape run $RECORDINGS/ranks_missing | head -1
+    4 graphs on cpu: all ran; peak memory 192 B
+    2> symtape: these are 2 ranks, and each runs by itself; --ranks 2 runs them as one job, which meets in its collectives
+
 The number of the collective does not depend on how often a graph is run.
 
     $ symtape run $RECORDINGS/ranks_missing/* --compare-with cpu | head -1
