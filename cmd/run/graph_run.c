@@ -284,6 +284,7 @@ bool graph_run_execute(struct graph_run *g, struct session *s, uint32_t ref, siz
 void graph_run_release(struct graph_run *g)
 {
     comparison_release(&g->comparison);
+    timing_free(g->timing);
     value_file_free(g->saved);
     weights_close(g->inputs.weights);
     buf_release(&g->name);

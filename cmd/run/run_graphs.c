@@ -112,7 +112,9 @@ int graph_run_report(struct graph_run *g, bool ok)
         code = g->err.kind == ERR_USAGE && !g->misused ? EXIT_DIFFERS : code;
         code = g->unsupported && s->args->bisect_codes ? EXIT_CANNOT_TELL : code;
     }
-    if (s->args->json)
+    if (ok && g->timing)
+        profile_graph_print(g);
+    else if (s->args->json)
         graph_run_json(g);
     else if (ok)
         graph_run_print(g);

@@ -45,7 +45,7 @@ static bool check_options(const struct run_args *args, struct err *err)
         bool given;
         const char *name;
     } alone[] = {
-        { args->profile, "--profile" },           { args->pad != NULL, "--pad" },
+        { args->pad != NULL, "--pad" },           { args->warm.text || args->warm.file, "--warm" },
         { args->inputs != NULL, "--inputs" },     { args->outputs != NULL, "--outputs" },
         { args->save != NULL, "--save-nodes" },   { args->perturb != NULL, "--perturb" },
         { args->device_sizes, "--device-sizes" },
@@ -293,7 +293,8 @@ static bool run_graph(struct job_rank_run *rank, uint32_t ref, struct err *err)
     if (!g || !vec_push(&rank->runs, g))
         return free(g), err_nomem(err);
     rank_begin_graph(rank->session.pair.tested->rank);
-    bool ok = graph_run_execute(g, &rank->session, ref, 0);
+    bool ok = (rank->session.args->profile ? profile_graph_execute
+                                           : graph_run_execute)(g, &rank->session, ref, 0);
     rank->session.running = NULL;
     return ok || err_copy(err, &g->err);
 }
@@ -438,6 +439,7 @@ static void add_totals(struct run_totals *to, const struct run_totals *t)
 {
     to->graphs += t->graphs;
     to->peak = t->peak > to->peak ? t->peak : to->peak;
+    to->wall_us = t->wall_us > to->wall_us ? t->wall_us : to->wall_us; /* they run together */
     for (int i = 0; i < RUN_OUTCOMES; i++)
         to->outcomes[i] += t->outcomes[i];
     if (!to->first_graph.n)

@@ -152,13 +152,19 @@ static void print_sources(const struct graph_run *g, struct buf *out)
     buf_putc(out, '\n');
 }
 
+void graph_run_print_name(const struct graph_run *g)
+{
+    struct session *s = g->session;
+    if (s->job)
+        buf_printf(&s->text, "rank %u, ", s->rank);
+    buf_put(&s->text, buf_str(&g->name));
+}
+
 void graph_run_print(const struct graph_run *g)
 {
     struct session *s = g->session;
     struct buf *text = &s->text;
-    if (s->job)
-        buf_printf(text, "rank %u, ", s->rank);
-    buf_put(text, buf_str(&g->name));
+    graph_run_print_name(g);
     buf_printf(text, ": %u operator calls, peak %zu bytes\n", g->calls, g->peak);
     print_sources(g, text);
     for (size_t i = 0; i < g->comparison.outputs.n; i++) {

@@ -11,6 +11,7 @@
 #include "replay/backend/compare/compare_runs.h"
 #include "replay/backend/measure/ceilings.h"
 #include "replay/backend/measure/peak.h"
+#include "replay/backend/measure/timing.h"
 #include "replay/backend/ranks/ranks.h"
 #include "replay/backend/run/given_inputs.h"
 #include "replay/backend/run/graph_schedule.h"
@@ -135,6 +136,7 @@ struct graph_run {
     /* Of a compile that was cut: how many inputs are values of other graphs, and their names. */
     uint32_t n_inputs, n_passed, n_sources;
     struct str *sources;
+    struct timing *timing;    /* of --profile; NULL */
     struct run_size *symbols; /* the value of each */
     size_t n_symbols;
     uint32_t calls;
@@ -209,6 +211,7 @@ int session_text_end(struct session *s);
 
 /* run_report.c: appends the results to the session's text or JSON. */
 void graph_run_print(const struct graph_run *g);
+void graph_run_print_name(const struct graph_run *g); /* "rank 0, 0/0_0:aot_forward_graph" */
 void graph_run_json(const struct graph_run *g);
 /* Write members of an open object: those that name a graph, and those that each graph has. */
 void run_json_name(struct session *s, uint32_t ref, const struct buf *name);
@@ -225,7 +228,10 @@ void run_ranks_json(struct session *s);
 /* run_ranks.c: what is printed before the results of a job. */
 void run_ranks_headline(const struct session *s, struct buf *out);
 
-/* run_profile.c: profiles the graph at point `point`. Returns the exit code. */
+/* run_profile.c: profiles the graph at point `point`, and prints the times that were measured.
+ * profile_graph_run() does both, and returns the exit code. */
+bool profile_graph_execute(struct graph_run *g, struct session *s, uint32_t ref, size_t point);
+void profile_graph_print(const struct graph_run *g);
 int profile_graph_run(struct session *s, uint32_t ref, size_t point);
 
 /* run_warm.c: runs the graph at each of the sizes of --warm. Returns the exit code. */

@@ -88,8 +88,8 @@ What ranks exclude, and numbers that make no sense.
     2> symtape: --ranks 3: there are 2 recordings, each of which is a rank; name one with @RECORDING to run it several times
     [exit 2]
 
-    $ symtape run --ranks 2 --profile $RECORDINGS/train.log.zst
-    2> symtape: --profile: not with several ranks
+    $ symtape run --ranks 2 --pad auto $RECORDINGS/train.log.zst
+    2> symtape: --pad: not with several ranks
     [exit 2]
 
     $ symtape run --ranks 2 --backend null $RECORDINGS/train.log.zst

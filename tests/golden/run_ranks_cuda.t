@@ -12,6 +12,24 @@ Requires: cuda
           3 reduce_scatter of 8
         192 send of 8
 
+A run that is profiled is captured. It is cut at its collectives, and computes what the calls compute.
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda SYMTAPE_FAKE_DEVICES=2 symtape run --ranks 2 --backend cuda --profile --runs 2 $RECORDINGS/collectives/two.log.zst --sizes s77=4,s27=3 --json | grep -o '"captured":[^,]*\|"captured_pieces":[0-9]*\|"captured_differs":[^,]*' | sort | uniq -c
+          6 "captured":true
+          6 "captured_differs":false
+          6 "captured_pieces":7
+
+Collectives of the host cannot stand between CUDA graphs.
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda SYMTAPE_FAKE_DEVICES=2 SYMTAPE_CUDA_WITHOUT=nccl symtape run -q --ranks 2 --backend cuda --profile --runs 2 $RECORDINGS/collectives/two.log.zst:0/0 | grep -c 'cannot be launched as one CUDA graph: .*all_reduce'
+    2
+
+The calls of a launch that fail:
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda SYMTAPE_FAKE_DEVICES=2 SYMTAPE_FAKE_FAIL=cuGraphLaunch:5:700 symtape run --ranks 2 --backend cuda --profile --runs 2 $RECORDINGS/collectives/two.log.zst:0/0 2>&1 | grep -o 'launching a CUDA graph: [A-Z_]* [0-9]*'
+    launching a CUDA graph: CUDA_ERROR_ILLEGAL_ADDRESS 700
+    launching a CUDA graph: CUDA_ERROR_INVALID_CONTEXT 201
+
 Fewer devices than ranks, and no NCCL: the host exchanges the values.
 
     $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda SYMTAPE_FAKE_DEVICES=2 symtape run --ranks 8 --backend cuda --compare-with cpu $RECORDINGS/collectives/eight.log.zst:0/0 | head -1

@@ -140,7 +140,7 @@ bool nccl_ready(struct kernel *k, const struct collective *call, bool *usable)
     struct opening opening = { .cuda = cuda, .nccl = nccl };
     struct collective asked = *call;
     *usable = known != NULL;
-    if (known)
+    if (known || cuda->capture)
         return true;
     asked.prepares = true;
     asked.data = &opening;
@@ -277,16 +277,66 @@ static bool queue_all(struct collective *const *all, uint32_t n, struct err *err
     return nccl_check(first->nccl, result, what, err);
 }
 
-bool nccl_exchange(struct kernel *k, struct collective *call, const struct nccl_problem *problem)
+/* Meets the other ranks. */
+static bool exchange(struct cuda *cuda, struct collective *call, const struct nccl_problem *problem,
+                     struct err *err)
 {
-    struct cuda *cuda = cuda_of(k);
     const struct nccl *nccl = cuda->library_state[LIBRARY_NCCL];
     struct queued queued = { .problem = problem,
                              .nccl = nccl,
-                             .comm = find_group(nccl, call->group)->comm };
+                             .comm = find_group(nccl, call->group)->comm,
+                             .stream = cuda->stream };
     call->data = &queued;
-    cuda_library_begin(k, "nccl", &queued.stream);
-    if (!k->failed && !rank_meet(cuda->base.rank, call, queue_all, k->err))
+    return rank_meet(cuda->base.rank, call, queue_all, err);
+}
+
+/* A collective that each launch of a captured run makes. */
+struct repeated {
+    struct collective call;
+    struct nccl_problem problem;
+    struct collective_splits splits;
+};
+
+static bool repeat(struct cuda *cuda, void *data, struct err *err)
+{
+    const struct repeated *r = data;
+    struct collective call = r->call;
+    return exchange(cuda, &call, &r->problem, err);
+}
+
+static bool keep_name(struct cuda *cuda, struct str *name)
+{
+    uint32_t id = intern(&cuda->names, *name);
+    if (id != INTERN_NONE)
+        *name = intern_text(&cuda->names, id);
+    return id != INTERN_NONE;
+}
+
+static bool exchange_in_launches(struct cuda *cuda, const struct collective *call,
+                                 const struct nccl_problem *problem, struct err *err)
+{
+    struct repeated *r = malloc(sizeof *r);
+    if (!r)
+        return err_nomem(err);
+    *r = (struct repeated){ .call = *call, .problem = *problem, .splits = *problem->splits };
+    r->problem.splits = &r->splits;
+    if (keep_name(cuda, &r->call.op) && keep_name(cuda, &r->call.group) &&
+        keep_name(cuda, &r->call.reduce))
+        return cuda_capture_cut(cuda, repeat, r, err);
+    free(r);
+    return err_nomem(err);
+}
+
+bool nccl_exchange(struct kernel *k, struct collective *call, const struct nccl_problem *problem)
+{
+    struct cuda *cuda = cuda_of(k);
+    void *stream;
+    if (cuda->capture) {
+        k->failed |= !k->failed && !exchange_in_launches(cuda, call, problem, k->err);
+        return !k->failed;
+    }
+    cuda_library_begin(k, "nccl", &stream);
+    if (!k->failed && !exchange(cuda, call, problem, k->err))
         k->failed = true;
     cuda_library_end(k);
     return !k->failed;

@@ -221,6 +221,12 @@ bool cuda_capture_begin(struct backend *backend, struct err *err);
 struct captured *cuda_capture_end(struct backend *backend, struct err *err);
 bool cuda_launch_captured(struct backend *backend, struct captured *captured, struct err *err);
 void cuda_drop_captured(struct backend *backend, struct captured *captured);
+/* What a launch of a captured unit does between two of its graphs. */
+typedef bool cuda_between_fn(struct cuda *cuda, void *data, struct err *err);
+/* During a capture: each launch of the unit calls `run` at this place, after what was captured
+ * until now was launched. `data` is allocated with malloc(), and freed with the unit, or on
+ * failure. */
+bool cuda_capture_cut(struct cuda *cuda, cuda_between_fn *run, void *data, struct err *err);
 /* Returns whether the host may wait for the device. It cannot in a capture: then this sets err, and
  * the capture fails with that reason. Neither can it where work was not launched (struct backend's
  * `unbuilt`). */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "replay/backend/cuda/runtime/cuda.h"
+#include "replay/backend/ranks/ranks.h"
 
 bool cuda_failures_open(struct cuda *cuda, struct err *err)
 {
@@ -159,6 +160,7 @@ bool cuda_settle(struct cuda *cuda, struct err *err)
                                                    (size_t)n * 2 * sizeof *f->host, cuda->stream),
                          err, "reading the errors of kernels"))
         return false;
+    rank_yield(cuda->base.rank);
     if (!cuda_check(cuda, cuda->driver.stream_wait(cuda->stream), err, "waiting for the device"))
         return false;
     cuda->staging.at = 0;
