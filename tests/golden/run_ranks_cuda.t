@@ -55,6 +55,16 @@ A device that is lost:
     $ SYMTAPE_FAKE_LOST=1:700 SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda SYMTAPE_FAKE_DEVICES=2 symtape run --ranks 2 --backend cuda $RECORDINGS/collectives/two.log.zst:0/0 2>&1 | grep -c ILLEGAL_ADDRESS
     1
 
+The device of rank 0 is lost while the others wait for it in a collective of NCCL. They are ended.
+
+    $ for n in 2 8; do FAKE_NCCL=lost SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda SYMTAPE_FAKE_DEVICES=$n symtape run --ranks $n --backend cuda $RECORDINGS/collectives/$([ $n = 2 ] && echo two || echo eight).log.zst:0/0 2>&1 | grep -o 'ILLEGAL_ADDRESS 700\|NCCL: .*\|[0-9] ranks.*'; done
+    ILLEGAL_ADDRESS 700
+    NCCL: the device of another rank was lost, and the collectives that waited for it were aborted
+    2 ranks, 2 graphs on cuda: all failed
+    ILLEGAL_ADDRESS 700
+    NCCL: the device of another rank was lost, and the collectives that waited for it were aborted
+    8 ranks, 8 graphs on cuda: all failed
+
 Kernels that are in no cache are compiled where they are needed: a rank that repeated its calls for them would meet again in collectives
 that the others have passed.
 

@@ -5,6 +5,10 @@
  * stream of its rank: a call outside of a group may wait for one that another rank makes only when
  * it has the turn. Nothing waits here; buffers stay until the streams are done.
  *
+ * When a device is lost, the kernels of NCCL on the others would wait for it for ever. A rank that
+ * waits for its stream therefore looks at the other devices of its groups meanwhile, and aborts its
+ * communicators if one of them is lost.
+ *
  * NCCL is used if each rank of the group has a device of its own. A run that is captured is cut at
  * its collectives, since nodes of NCCL cannot be updated for other sizes: each launch of it makes
  * them between two CUDA graphs, with the same addresses. */

@@ -75,7 +75,7 @@ static void destroy(struct cuda *cuda, struct captured *c)
     }
     vec_release(&c->parts);
     if (c->uploads) {
-        cuda->driver.stream_wait(cuda->stream);
+        cuda_wait_for_stream(cuda);
         cuda->driver.release_host(c->uploads);
     }
     if (c->pool.source.put)

@@ -147,6 +147,25 @@ static bool look_at_words(struct cuda *cuda, uint32_t n, struct err *err)
     return true;
 }
 
+/* How often a stream is queried before the ranks that it may wait for are looked at. */
+enum { QUERIES = 4096 };
+
+int cuda_wait_for_stream(struct cuda *cuda)
+{
+    const struct driver *d = &cuda->driver;
+    if (!cuda->may_end || !d->stream_query)
+        return d->stream_wait(cuda->stream);
+    for (;;) {
+        for (int i = 0; i < QUERIES; i++) {
+            int rc = d->stream_query(cuda->stream);
+            if (rc != CU_NOT_READY)
+                return rc;
+        }
+        if (!cuda->may_end(cuda))
+            return d->stream_wait(cuda->stream);
+    }
+}
+
 bool cuda_settle(struct cuda *cuda, struct err *err)
 {
     struct cuda_failures *f = &cuda->failures;
@@ -161,9 +180,11 @@ bool cuda_settle(struct cuda *cuda, struct err *err)
                          err, "reading the errors of kernels"))
         return false;
     rank_yield(cuda->base.rank);
-    if (!cuda_check(cuda, cuda->driver.stream_wait(cuda->stream), err, "waiting for the device"))
+    if (!cuda_check(cuda, cuda_wait_for_stream(cuda), err, "waiting for the device"))
         return false;
     cuda->staging.at = 0;
     f->n = 0;
+    if (err_is_set(&cuda->ended))
+        return err_copy(err, &cuda->ended);
     return look_at_words(cuda, n, err) && cuda_times_resolve(cuda, err);
 }
