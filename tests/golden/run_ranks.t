@@ -47,6 +47,27 @@ Graphs without collectives run one after the other.
     $ symtape run --ranks 2 $RECORDINGS/two_ranks/*rank_0* | head -1
     2 ranks, 2 graphs on cpu: all ran; peak memory 144 B
 
+Batched messages: each rank sends what the other one receives, whichever it lists first. Tags must match.
+
+    $ symtape run $RECORDINGS/batch_p2p/* --compare-with cpu
+    2 ranks, 2 graphs on cpu, compared with cpu: all agree; peak memory 720 B
+    rank 0, 0/0_0:aot_inference_graph: 5 operator calls, peak 720 bytes
+      out.0: 60 elements agree; max absolute 0, 0 ULPs
+    rank 1, 0/0_0:aot_inference_graph: 5 operator calls, peak 720 bytes
+      out.0: 60 elements agree; max absolute 0, 0 ULPs
+
+    $ zstd -dcq $RECORDINGS/batch_p2p/rank_1* | sed 's/\[3, 3\]/[3, 4]/' > tags.log; symtape run -q $RECORDINGS/batch_p2p/rank_0* tags.log | head -3
+    the ranks diverge: missing, rank 1, message
+      rank 0: irecv from rank 1, tag 3 in 0/0_0:aot_inference_graph, node batch_p2p_ops at demo/batch_p2p.py:18
+      rank 1: ran all its graphs
+
+    $ symtape run $RECORDINGS/batch_p2p/rank_0*
+    1 graph on cpu: ran; peak memory 720 B
+    0/0_0:aot_inference_graph: 5 operator calls, peak 720 bytes
+
+    $ symtape ranks $RECORDINGS/batch_p2p/* | head -2
+    no rank differs: 2 ranks, 1 compile
+
 Ranks are numbered from 0, though the job had others.
 
     $ zstd -dcq $RECORDINGS/ranks_missing/*rank_1* | sed 's/"rank": 1/"rank": 3/' > three.log; symtape run three.log $RECORDINGS/ranks_missing/*rank_0* | head -3

@@ -302,27 +302,84 @@ void kernel_collective(struct kernel *k)
     }
 }
 
+/* ---- Messages ---- */
+
+/* Sends the elements of x, or receives them. Without a job, x keeps its elements. */
+static void pass_message(struct kernel *k, struct rank_message m, struct kernel_tensor x,
+                         struct kernel_tensor to, bool receives)
+{
+    struct rank *rank = k->call->caller->backend->rank;
+    struct dense elements = load_tensor(k, x);
+    m.group = text_arg(k, "group_name");
+    m.node = k->call->node;
+    m.dtype = x.meta ? x.meta->dtype : DTYPE_NONE;
+    m.elements = elements.u.p;
+    m.n = (size_t)elements.n;
+    m.each = dense_size(elements.kind);
+    if (k->failed)
+        return;
+    if (rank && !(receives ? rank_receive : rank_send)(rank, &m, k->err))
+        k->failed = true;
+    else if (receives)
+        store_tensor(k, to, elements);
+}
+
 /* isend and irecv (param 1). A send does not wait: its result has no elements. */
 void kernel_message(struct kernel *k)
 {
-    struct rank *rank = k->call->caller->backend->rank;
-    struct kernel_tensor x = tensor_arg(k, "tensor");
-    struct dense elements = load_tensor(k, x);
-    struct rank_message m = {
-        .op = k->call->op->base,
-        .group = text_arg(k, "group_name"),
-        .peer = int_arg(k, k->row->param ? "src" : "dst", 0),
-        .tag = int_arg(k, "tag", 0),
-        .dtype = x.meta ? x.meta->dtype : DTYPE_NONE,
-        .elements = elements.u.p,
-        .n = (size_t)elements.n,
-        .each = dense_size(elements.kind),
-        .node = k->call->node,
-    };
-    if (k->failed)
+    struct rank_message m = { .op = k->call->op->base,
+                              .peer = int_arg(k, k->row->param ? "src" : "dst", 0),
+                              .tag = int_arg(k, "tag", 0) };
+    pass_message(k, m, tensor_arg(k, "tensor"), result(k, 0), k->row->param);
+}
+
+enum { MOST_MESSAGES = 1024 };
+
+/* The operators, peers, tags and tensors of a batch. */
+struct batch {
+    const struct kernel_value *ops, *tensors;
+    uint32_t n;
+    int64_t peers[MOST_MESSAGES], tags[MOST_MESSAGES];
+};
+
+static bool read_batch(struct kernel *k, struct batch *b)
+{
+    const struct kernel_value ops = k->call->args[0], tensors = k->call->args[3];
+    b->n = value_has_items(ops) ? ops.n : 0;
+    if (b->n > MOST_MESSAGES)
+        return kernel_fail(k, "%u messages, and at most %d are supported", b->n, MOST_MESSAGES),
+               false;
+    if (!value_has_items(tensors) || tensors.n != b->n ||
+        ints_arg(k, "peer_list", b->peers, MOST_MESSAGES) != b->n ||
+        ints_arg(k, "tag_list", b->tags, MOST_MESSAGES) != b->n)
+        return kernel_fail(k, "op_list, peer_list, tag_list and tensors have different lengths"),
+               false;
+    b->ops = ops.u.items;
+    b->tensors = tensors.u.items;
+    for (uint32_t i = 0; i < b->n; i++)
+        if (b->ops[i].kind != KERNEL_STRING || b->tensors[i].kind != KERNEL_TENSOR)
+            return kernel_fail(k, "message %u has no operator or no tensor", i), false;
+    return true;
+}
+
+/* batch_p2p_ops: what is received is the tensor itself. All is sent before anything is waited for,
+ * so that ranks may list their messages in any order. */
+void kernel_messages(struct kernel *k)
+{
+    struct batch b;
+    if (!read_batch(k, &b))
         return;
-    if (rank && !(k->row->param ? rank_receive : rank_send)(rank, &m, k->err))
-        k->failed = true;
-    else if (k->row->param)
-        store_tensor(k, result(k, 0), elements);
+    for (int receives = 0; receives < 2; receives++)
+        for (uint32_t i = 0; i < b.n && !k->failed; i++) {
+            struct kernel_tensor x = b.tensors[i].u.tensor;
+            struct memory *m = storage_at(k->call->storages, x.storage);
+            struct rank_message message = { .op = b.ops[i].u.text,
+                                            .peer = b.peers[i],
+                                            .tag = b.tags[i] };
+            if (str_is(b.ops[i].u.text, "irecv") != (bool)receives)
+                continue;
+            if (m && receives)
+                m->written = true; /* the schema does not say so */
+            pass_message(k, message, x, x, receives);
+        }
 }
