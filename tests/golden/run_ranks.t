@@ -32,10 +32,10 @@ The number of the collective does not depend on how often a graph is run.
 One recording is run as many ranks. It was made with 8.
 
     $ symtape run --ranks 8 $RECORDINGS/collectives/eight.log.zst --sizes s77=3,s27=5 --compare-with cpu | grep -v "agree; max" | head -4
-    8 ranks, 24 graphs on cpu, compared with cpu: all agree; peak memory 3.36 kB
-    rank 0, 0/0_0:aot_inference_graph: 13 operator calls, peak 1680 bytes
-    rank 0, 0/0.1_0:aot_inference_graph: 13 operator calls, peak 840 bytes
-    rank 0, 0/0.2_0:aot_inference_graph: 13 operator calls, peak 3360 bytes
+    8 ranks, 24 graphs on cpu, compared with cpu: all agree; peak memory 2.52 kB
+    rank 0, 0/0_0:aot_inference_graph: 13 operator calls, peak 1260 bytes
+    rank 0, 0/0.1_0:aot_inference_graph: 13 operator calls, peak 630 bytes
+    rank 0, 0/0.2_0:aot_inference_graph: 13 operator calls, peak 2520 bytes
 
     $ symtape run --ranks 2 $RECORDINGS/collectives/eight.log.zst:0/0
     2 ranks, 2 graphs on cpu: all refused

@@ -3,7 +3,7 @@ symtape run on the fake devices: ranks exchange values through the fake NCCL, wh
 Requires: cuda
 
     $ export SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda SYMTAPE_FAKE_DEVICES=8 TAPE=$RECORDINGS/collectives/eight.log.zst; FAKE_NCCL_TRACE=trace symtape run --ranks 8 --backend cuda --compare-with cpu $TAPE | head -1
-    8 ranks, 24 graphs on cuda, compared with cpu: all agree; peak memory 13.4 kB
+    8 ranks, 24 graphs on cuda, compared with cpu: all agree; peak memory 10.1 kB
 
     $ cut -d, -f1 trace | sort | uniq -c
           3 all_gather of 8
@@ -33,11 +33,11 @@ The calls of a launch that fail:
 Fewer devices than ranks, and no NCCL: the host exchanges the values.
 
     $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda SYMTAPE_FAKE_DEVICES=2 symtape run --ranks 8 --backend cuda --compare-with cpu $RECORDINGS/collectives/eight.log.zst:0/0 | head -1
-    8 ranks, 8 graphs on cuda, compared with cpu: all agree; peak memory 6.72 kB
+    8 ranks, 8 graphs on cuda, compared with cpu: all agree; peak memory 5.04 kB
     2> symtape: 8 ranks share 2 devices: the host computes their collectives, without NCCL
 
     $ SYMTAPE_CUDA_WITHOUT=nccl SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda SYMTAPE_FAKE_DEVICES=8 symtape run --ranks 8 --backend cuda --compare-with cpu $RECORDINGS/collectives/eight.log.zst:0/0 | head -1
-    8 ranks, 8 graphs on cuda, compared with cpu: all agree; peak memory 6.72 kB
+    8 ranks, 8 graphs on cuda, compared with cpu: all agree; peak memory 5.04 kB
     2> symtape: the host computes collectives: NCCL: $SYMTAPE_CUDA_WITHOUT switches it off
 
 NCCL that fails:
