@@ -278,7 +278,7 @@ bool regions_run(struct regions_runner *runner, const struct conditions *conditi
     runner->stopped = session_stopped(&runner->session);
     runner->session.stop = NULL;
     interrupt_end(&saved);
-    forward_values_release(&runner->session.forward);
+    run_schedule_release(&runner->session.schedule);
     *ret = results;
     return ok;
 }

@@ -195,6 +195,8 @@ static bool prepare_run(struct graph_run *g, size_t point, struct run_options *o
     if (g->name.failed)
         return err_nomem(err);
     g->graph = trace_graph(s->trace, g->ref, err);
+    s->running = g->graph;
+    s->running_name = buf_str(&g->name);
     g->inputs = (struct given_inputs){ .graph = g->graph,
                                        .file = s->inputs,
                                        .path = args->inputs,
@@ -203,7 +205,7 @@ static bool prepare_run(struct graph_run *g, size_t point, struct run_options *o
         !gather_recorded(g, options, err) || !session_sizes(s, point, &g->arena, options, err))
         return false;
     g->inputs.weights = weights_open(s->trace, s->trace->records[ref->record].recording, err);
-    if (err_is_set(err) || !graph_run_forward(g, point, err))
+    if (err_is_set(err) || !graph_run_schedule(g, point, err))
         return false;
     note_weights(g);
     return check_memory(g, s->pair.reference, *options, err) &&
@@ -220,6 +222,8 @@ bool graph_run_begin(struct graph_run *g, struct session *s, uint32_t ref, size_
                                      .violated = s->args->ignore_guards ? note_violation : NULL,
                                      .refusal = &g->refusal,
                                      .device_sizes = s->args->device_sizes,
+                                     .replicated = s->job ? is_replicated_input : NULL,
+                                     .replicated_seed = s->seed - s->rank,
                                      .seed = s->seed };
     return prepare_run(g, point, options, &g->err);
 }
@@ -280,6 +284,7 @@ bool graph_run_execute(struct graph_run *g, struct session *s, uint32_t ref, siz
 void graph_run_release(struct graph_run *g)
 {
     comparison_release(&g->comparison);
+    timing_free(g->timing);
     value_file_free(g->saved);
     weights_close(g->inputs.weights);
     buf_release(&g->name);

@@ -197,7 +197,7 @@ void session_release(struct session *s)
 {
     safetensors_close(s->inputs);
     safetensors_close(s->expected);
-    forward_values_release(&s->forward);
+    run_schedule_release(&s->schedule);
     backend_pair_close(&s->pair);
     size_grid_release(&s->grid);
     size_grid_release(&s->warm);

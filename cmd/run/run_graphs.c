@@ -112,7 +112,9 @@ int graph_run_report(struct graph_run *g, bool ok)
         code = g->err.kind == ERR_USAGE && !g->misused ? EXIT_DIFFERS : code;
         code = g->unsupported && s->args->bisect_codes ? EXIT_CANNOT_TELL : code;
     }
-    if (s->args->json)
+    if (ok && g->timing)
+        profile_graph_print(g);
+    else if (s->args->json)
         graph_run_json(g);
     else if (ok)
         graph_run_print(g);
@@ -247,6 +249,26 @@ static int run_session(struct session *s, const struct selector *selector)
     return printed != EXIT_DONE ? printed : code;
 }
 
+/* Recordings of several ranks run one after the other; says what runs them together. */
+static void note_ranks(const struct cmd *cmd, const struct tape_arg *tape)
+{
+    const struct trace *trace = tape->trace;
+    uint32_t n = 0;
+    int64_t last = -1;
+    for (uint32_t i = 0; i < trace->n_recordings; i++) {
+        int64_t rank = trace->recordings[i].rank;
+        if (!selector_has_recording(trace, &tape->selector, i) || rank < 0)
+            continue;
+        n += rank != last;
+        last = rank;
+    }
+    if (n > 1)
+        out_note(cmd->out,
+                 "these are %u ranks, and each runs by itself; --ranks %u runs them as one job, "
+                 "which meets in its collectives",
+                 n, n);
+}
+
 int run_graphs(struct cmd *cmd, const struct run_args *args)
 {
     struct err err = { 0 };
@@ -265,6 +287,7 @@ int run_graphs(struct cmd *cmd, const struct run_args *args)
                              .failures = &tape.failures,
                              .operators = operators };
         memory_limit_end(cmd->out->limit);
+        note_ranks(cmd, &tape);
         code = run_session(&s, &tape.selector);
         session_release(&s);
     }

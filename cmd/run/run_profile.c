@@ -17,7 +17,7 @@ static void print_timing(const struct graph_run *g, const struct timing *t)
     struct report_options how = session_report_options(s);
     char on[64];
     snprintf(on, sizeof on, "%s%s", s->pair.tested_kind->name, s->args->tf32 ? " with TF32" : "");
-    buf_put(&s->text, buf_str(&g->name));
+    graph_run_print_name(g);
     timing_text(t, on, &how, &s->text);
 }
 
@@ -30,37 +30,38 @@ static void print_timing_json(const struct graph_run *g, const struct timing *t)
     json_close(w);
 }
 
-int profile_graph_run(struct session *s, uint32_t ref, size_t point)
+bool profile_graph_execute(struct graph_run *g, struct session *s, uint32_t ref, size_t point)
 {
-    struct graph_run g;
     struct run_options options;
     const struct timing_options how = { .runs = (uint32_t)s->args->runs.value,
                                         .isolated = true,
                                         .captures = !s->args->no_cuda_graph };
-    struct timing *t = NULL;
-    int code = EXIT_DONE;
-    bool ok = graph_run_begin(&g, s, ref, point, &options);
+    bool ok = graph_run_begin(g, s, ref, point, &options);
     options.backend = s->pair.tested;
-    ok = ok && check_guards(&g, &options, &g.err) &&
-         (t = timing_new(g.graph, &options, &how, &g.err)) != NULL &&
-         timing_measure_ceilings(t, s->pair.tested, &s->ceilings, &g.err);
-    if (ok) {
-        g.calls = t->calls;
-        g.peak = t->peak.bytes;
-        s->totals.wall_us += t->wall_us;
-    } else {
-        err_at(&g.err, "%.*s", STR_ARG(buf_str(&g.name)));
-        code = out_error(s->cmd->out, &g.err);
-        code = g.err.kind == ERR_USAGE ? EXIT_DIFFERS : code;
-    }
-    graph_run_count(&g);
-    if (s->args->json && ok)
-        print_timing_json(&g, t);
-    else if (s->args->json)
-        graph_run_json(&g);
-    else if (ok)
-        print_timing(&g, t);
-    timing_free(t);
+    ok = ok && check_guards(g, &options, &g->err) &&
+         (g->timing = timing_new(g->graph, &options, &how, &g->err)) != NULL &&
+         timing_measure_ceilings(g->timing, s->pair.tested, &s->ceilings, &g->err);
+    if (!ok)
+        return false;
+    g->calls = g->timing->calls;
+    g->peak = g->timing->peak.bytes;
+    s->totals.wall_us += g->timing->wall_us;
+    return true;
+}
+
+void profile_graph_print(const struct graph_run *g)
+{
+    if (g->session->args->json)
+        print_timing_json(g, g->timing);
+    else
+        print_timing(g, g->timing);
+}
+
+int profile_graph_run(struct session *s, uint32_t ref, size_t point)
+{
+    struct graph_run g;
+    bool ok = profile_graph_execute(&g, s, ref, point);
+    int code = graph_run_report(&g, ok);
     graph_run_release(&g);
     return code;
 }

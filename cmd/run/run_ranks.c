@@ -19,9 +19,8 @@ struct job_rank_run {
     struct selector selector;
     vec_of(struct graph_run *)
     runs;
-    struct graph_run *now; /* the one that is run */
-    struct err why;        /* the error that ended it: of its last graph, if it came to one */
-    struct err without;    /* what its backend did without (struct backend) */
+    struct err why;     /* the error that ended it: of its last graph, if it came to one */
+    struct err without; /* what its backend did without (struct backend) */
     pthread_t thread;
     bool started;
 };
@@ -46,7 +45,7 @@ static bool check_options(const struct run_args *args, struct err *err)
         bool given;
         const char *name;
     } alone[] = {
-        { args->profile, "--profile" },           { args->pad != NULL, "--pad" },
+        { args->pad != NULL, "--pad" },           { args->warm.text || args->warm.file, "--warm" },
         { args->inputs != NULL, "--inputs" },     { args->outputs != NULL, "--outputs" },
         { args->save != NULL, "--save-nodes" },   { args->perturb != NULL, "--perturb" },
         { args->device_sizes, "--device-sizes" },
@@ -275,13 +274,12 @@ static const struct location *program_line(const struct graph *graph, uint32_t n
 
 static void describe_node(void *user, uint32_t node, struct buf *out)
 {
-    const struct job_rank_run *rank = user;
-    const struct graph_run *g = rank->now;
-    if (!g || !g->graph || node >= g->graph->n_nodes)
+    const struct session *s = &((const struct job_rank_run *)user)->session;
+    if (!s->running || node >= s->running->n_nodes)
         return;
-    buf_printf(out, "%.*s, node %.*s", STR_ARG(buf_str(&g->name)),
-               STR_ARG(g->graph->nodes[node].name));
-    const struct location *at = program_line(g->graph, node);
+    buf_printf(out, "%.*s, node %.*s", STR_ARG(s->running_name),
+               STR_ARG(s->running->nodes[node].name));
+    const struct location *at = program_line(s->running, node);
     if (at) {
         buf_puts(out, " at ");
         format_place(out, at->file, at->line);
@@ -294,10 +292,10 @@ static bool run_graph(struct job_rank_run *rank, uint32_t ref, struct err *err)
     struct graph_run *g = calloc(1, sizeof *g);
     if (!g || !vec_push(&rank->runs, g))
         return free(g), err_nomem(err);
-    rank->now = g;
     rank_begin_graph(rank->session.pair.tested->rank);
-    bool ok = graph_run_execute(g, &rank->session, ref, 0);
-    rank->now = NULL;
+    bool ok = (rank->session.args->profile ? profile_graph_execute
+                                           : graph_run_execute)(g, &rank->session, ref, 0);
+    rank->session.running = NULL;
     return ok || err_copy(err, &g->err);
 }
 
@@ -441,6 +439,7 @@ static void add_totals(struct run_totals *to, const struct run_totals *t)
 {
     to->graphs += t->graphs;
     to->peak = t->peak > to->peak ? t->peak : to->peak;
+    to->wall_us = t->wall_us > to->wall_us ? t->wall_us : to->wall_us; /* they run together */
     for (int i = 0; i < RUN_OUTCOMES; i++)
         to->outcomes[i] += t->outcomes[i];
     if (!to->first_graph.n)

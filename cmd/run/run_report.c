@@ -141,14 +141,32 @@ static void print_nodes(const struct graph_run *g, struct buf *out)
     }
 }
 
+/* The graphs of the same compile that compute inputs of this one. */
+static void print_sources(const struct graph_run *g, struct buf *out)
+{
+    if (!g->n_sources)
+        return;
+    buf_printf(out, "  %u of %u inputs are values of ", g->n_passed, g->n_inputs);
+    for (uint32_t i = 0; i < g->n_sources; i++)
+        buf_printf(out, "%s%.*s", i ? ", " : "", STR_ARG(g->sources[i]));
+    buf_putc(out, '\n');
+}
+
+void graph_run_print_name(const struct graph_run *g)
+{
+    struct session *s = g->session;
+    if (s->job)
+        buf_printf(&s->text, "rank %u, ", s->rank);
+    buf_put(&s->text, buf_str(&g->name));
+}
+
 void graph_run_print(const struct graph_run *g)
 {
     struct session *s = g->session;
     struct buf *text = &s->text;
-    if (s->job)
-        buf_printf(text, "rank %u, ", s->rank);
-    buf_put(text, buf_str(&g->name));
+    graph_run_print_name(g);
     buf_printf(text, ": %u operator calls, peak %zu bytes\n", g->calls, g->peak);
+    print_sources(g, text);
     for (size_t i = 0; i < g->comparison.outputs.n; i++) {
         const struct compared *one = &g->comparison.outputs.v[i];
         if (one->match == MATCH_MISSING && s->args->nodes)
@@ -334,12 +352,24 @@ void graph_run_json_head(const struct graph_run *g)
     json_put_cstr(w, "error", err_is_set(&g->err) ? g->err.text : NULL);
 }
 
+static void json_sources(const struct graph_run *g, struct json_writer *w)
+{
+    if (!g->n_sources)
+        return;
+    json_put_u64(w, "passed_inputs", g->n_passed);
+    json_open_array(w, "sources");
+    for (uint32_t i = 0; i < g->n_sources; i++)
+        json_put_str(w, NULL, g->sources[i]);
+    json_close(w);
+}
+
 void graph_run_json(const struct graph_run *g)
 {
     struct json_writer *w = &g->session->writer;
     json_open_object(w, NULL);
     graph_run_json_head(g);
     sizes_json(g->symbols, g->n_symbols, w);
+    json_sources(g, w);
     if (g->holders.bytes)
         peak_json(g->graph, &g->holders, w);
     if (g->compares) {

@@ -11,8 +11,10 @@
 #include "replay/backend/compare/compare_runs.h"
 #include "replay/backend/measure/ceilings.h"
 #include "replay/backend/measure/peak.h"
+#include "replay/backend/measure/timing.h"
 #include "replay/backend/ranks/ranks.h"
 #include "replay/backend/run/given_inputs.h"
+#include "replay/backend/run/graph_schedule.h"
 #include "trace/base/text/json_write.h"
 #include "trace/open.h"
 #include "trace/selector.h"
@@ -58,12 +60,15 @@ struct warmed {
     double us;
 };
 
-/* What a forward graph saved for its backward graph. */
-struct forward_values {
+/* The graphs of one compile that pass values to each other, at one point of the sizes. */
+struct run_schedule {
     bool known;
-    uint32_t ref;              /* of the forward graph */
-    size_t point;              /* of the sizes */
-    struct value_file *values; /* NULL: the graph did not run */
+    uint32_t attempt, index; /* index: of the forward graph; UINT32_MAX: the compile was cut */
+    size_t point;
+    struct graph_schedule schedule;
+    uint32_t *refs; /* the graph of each stage, or UINT32_MAX */
+    bool *tried;    /* by stage: it was run */
+    struct arena arena;
 };
 
 struct session {
@@ -94,7 +99,9 @@ struct session {
     bool has_recorded;
     uint32_t recorded_ref;
     struct run_options recorded;
-    struct forward_values forward; /* of the last backward graph */
+    struct run_schedule schedule; /* of the last graph */
+    const struct graph *running;  /* the graph whose nodes are run, and its name */
+    struct str running_name;
     struct run_totals totals;
     const volatile sig_atomic_t *stop; /* NULL: a signal ends the process */
     struct arena arena;
@@ -126,6 +133,10 @@ struct graph_run {
     struct comparison comparison;
     bool compares;
     struct value_file *saved; /* for --outputs; NULL */
+    /* Of a compile that was cut: how many inputs are values of other graphs, and their names. */
+    uint32_t n_inputs, n_passed, n_sources;
+    struct str *sources;
+    struct timing *timing;    /* of --profile; NULL */
     struct run_size *symbols; /* the value of each */
     size_t n_symbols;
     uint32_t calls;
@@ -156,11 +167,15 @@ bool graph_run_begin(struct graph_run *g, struct session *s, uint32_t ref, size_
  * that were chosen. False: out of memory. */
 bool session_sizes(const struct session *s, size_t point, struct arena *arena,
                    struct run_options *options, struct err *err);
-/* run_forward.c: if the graph is a backward graph, runs its forward graph at the same sizes, on the
- * reference if there is one, and takes the inputs from there. If that does not run, the inputs stay
- * random, which is noted. Returns false when memory or a device is missing (ERR_ENV). */
-bool graph_run_forward(struct graph_run *g, size_t point, struct err *err);
-void forward_values_release(struct forward_values *forward);
+/* run_schedule.c: if other graphs of the compile compute inputs of this one, runs them at the same
+ * sizes, on the reference if there is one, and takes the inputs from there: what a forward graph
+ * saves for its backward graph, and what the parts of a compile that was cut pass to each other. If
+ * a graph does not run, the inputs stay random, which is noted. Returns false when memory or a
+ * device is missing (ERR_ENV). */
+bool graph_run_schedule(struct graph_run *g, size_t point, struct err *err);
+void run_schedule_release(struct run_schedule *schedule);
+/* run_schedule.c: returns whether the ranks of a job have an input in common. user: a graph_run */
+bool is_replicated_input(void *user, const struct node *node);
 /* Returns whether the output has a line for each graph: at many sizes, a report of regions replaces
  * the notes of single runs. */
 static inline bool session_prints_notes(const struct session *s)
@@ -196,6 +211,7 @@ int session_text_end(struct session *s);
 
 /* run_report.c: appends the results to the session's text or JSON. */
 void graph_run_print(const struct graph_run *g);
+void graph_run_print_name(const struct graph_run *g); /* "rank 0, 0/0_0:aot_forward_graph" */
 void graph_run_json(const struct graph_run *g);
 /* Write members of an open object: those that name a graph, and those that each graph has. */
 void run_json_name(struct session *s, uint32_t ref, const struct buf *name);
@@ -212,7 +228,10 @@ void run_ranks_json(struct session *s);
 /* run_ranks.c: what is printed before the results of a job. */
 void run_ranks_headline(const struct session *s, struct buf *out);
 
-/* run_profile.c: profiles the graph at point `point`. Returns the exit code. */
+/* run_profile.c: profiles the graph at point `point`, and prints the times that were measured.
+ * profile_graph_run() does both, and returns the exit code. */
+bool profile_graph_execute(struct graph_run *g, struct session *s, uint32_t ref, size_t point);
+void profile_graph_print(const struct graph_run *g);
 int profile_graph_run(struct session *s, uint32_t ref, size_t point);
 
 /* run_warm.c: runs the graph at each of the sizes of --warm. Returns the exit code. */

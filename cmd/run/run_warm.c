@@ -12,7 +12,7 @@ static void exchange_sizes(struct session *s)
     s->grid = s->warm;
     s->warm = other;
     s->warming = !s->warming;
-    forward_values_release(&s->forward);
+    run_schedule_release(&s->schedule);
 }
 
 /* Runs the graph at a point of the sizes. Returns false with err set if no other can be run. */

@@ -1,6 +1,7 @@
 /* Devices, contexts, streams and events. */
 #include "tests/cuda/fake.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,10 +232,37 @@ EXPORT int cuStreamDestroy_v2(cu_stream stream)
     return error;
 }
 
+/* The state of a stream if a device was lost in a collective (fake_nccl.c): that device's stream
+ * fails, and the others are not ready until their communicators are aborted. */
+static int stream_state(cu_stream stream)
+{
+    const char *lost = getenv("SYMTAPE_FAKE_LOST_STREAM");
+    char text[32];
+    if (!lost)
+        return CU_OK;
+    snprintf(text, sizeof text, "%p", (void *)stream);
+    return strcmp(lost, text) == 0          ? CU_ILLEGAL_ADDRESS
+           : getenv("SYMTAPE_FAKE_ABORTED") ? CU_OK
+                                            : CU_NOT_READY;
+}
+
+EXPORT int cuStreamQuery(cu_stream stream);
+EXPORT int cuStreamQuery(cu_stream stream)
+{
+    int error = fake_enter_context(__func__);
+    return error ? error : stream_state(stream);
+}
+
 EXPORT int cuStreamSynchronize(cu_stream stream);
 EXPORT int cuStreamSynchronize(cu_stream stream)
 {
     int error = fake_enter_context(__func__);
+    if (!error)
+        error = stream_state(stream);
+    if (error == CU_NOT_READY) {
+        fprintf(stderr, "fake driver: the stream waits for a lost device for ever\n");
+        abort();
+    }
     return error ? error : fake_wait(stream);
 }
 

@@ -3,7 +3,9 @@
  * different calls, a device that has two ranks, a message that nobody receives. Sums are made in
  * double, in the order of ranks, and rounded once.
  *
- * $FAKE_NCCL: "refuse": communicators cannot be made; "broken": collectives answer with an error.
+ * $FAKE_NCCL: "refuse": communicators cannot be made; "broken": collectives answer with an error;
+ * "lost": the device of rank 0 is lost before the collective, for which the others wait until their
+ * communicators are aborted (fake_driver.c reads $SYMTAPE_FAKE_LOST_STREAM, which this sets).
  * $FAKE_NCCL_TRACE: FILE, to which a line for each collective is added. */
 #define LIBRARY "nccl"
 #define MOOD    "FAKE_NCCL"
@@ -31,6 +33,7 @@ struct call {
     size_t n;
     int type, op; /* op: the root of a broadcast, the peer of a message */
     struct comm *comm;
+    void *stream;
 };
 
 static struct call calls[MOST * MOST * 2];
@@ -82,6 +85,24 @@ int ncclCommDestroy(void *p)
     return NCCL_OK;
 }
 
+int ncclCommAbort(void *p);
+int ncclCommAbort(void *p)
+{
+    setenv("SYMTAPE_FAKE_ABORTED", "1", 1);
+    return ncclCommDestroy(p);
+}
+
+/* Nothing is computed: streams of the other ranks wait. */
+static void lose_device(void)
+{
+    char text[32];
+    for (size_t i = 0; i < n_calls; i++)
+        if (calls[i].comm->rank == 0) {
+            snprintf(text, sizeof text, "%p", calls[i].stream);
+            setenv("SYMTAPE_FAKE_LOST_STREAM", text, 1);
+        }
+}
+
 static int add(struct call call)
 {
     CHECK(call.comm && call.comm->what == COMM, "no communicator, or one that was destroyed");
@@ -94,8 +115,7 @@ static int add(struct call call)
 int ncclAllReduce(const void *from, void *to, size_t n, int type, int op, void *comm, void *stream);
 int ncclAllReduce(const void *from, void *to, size_t n, int type, int op, void *comm, void *stream)
 {
-    (void)stream;
-    return add((struct call){ ALL_REDUCE, from, to, n, type, op, comm });
+    return add((struct call){ ALL_REDUCE, from, to, n, type, op, comm, stream });
 }
 
 int ncclReduceScatter(const void *from, void *to, size_t n, int type, int op, void *comm,
@@ -103,15 +123,13 @@ int ncclReduceScatter(const void *from, void *to, size_t n, int type, int op, vo
 int ncclReduceScatter(const void *from, void *to, size_t n, int type, int op, void *comm,
                       void *stream)
 {
-    (void)stream;
-    return add((struct call){ REDUCE_SCATTER, from, to, n, type, op, comm });
+    return add((struct call){ REDUCE_SCATTER, from, to, n, type, op, comm, stream });
 }
 
 int ncclAllGather(const void *from, void *to, size_t n, int type, void *comm, void *stream);
 int ncclAllGather(const void *from, void *to, size_t n, int type, void *comm, void *stream)
 {
-    (void)stream;
-    return add((struct call){ ALL_GATHER, from, to, n, type, 0, comm });
+    return add((struct call){ ALL_GATHER, from, to, n, type, 0, comm, stream });
 }
 
 int ncclBroadcast(const void *from, void *to, size_t n, int type, int root, void *comm,
@@ -119,22 +137,19 @@ int ncclBroadcast(const void *from, void *to, size_t n, int type, int root, void
 int ncclBroadcast(const void *from, void *to, size_t n, int type, int root, void *comm,
                   void *stream)
 {
-    (void)stream;
-    return add((struct call){ BROADCAST, from, to, n, type, root, comm });
+    return add((struct call){ BROADCAST, from, to, n, type, root, comm, stream });
 }
 
 int ncclSend(const void *from, size_t n, int type, int peer, void *comm, void *stream);
 int ncclSend(const void *from, size_t n, int type, int peer, void *comm, void *stream)
 {
-    (void)stream;
-    return add((struct call){ SEND, from, NULL, n, type, peer, comm });
+    return add((struct call){ SEND, from, NULL, n, type, peer, comm, stream });
 }
 
 int ncclRecv(void *to, size_t n, int type, int peer, void *comm, void *stream);
 int ncclRecv(void *to, size_t n, int type, int peer, void *comm, void *stream)
 {
-    (void)stream;
-    return add((struct call){ RECEIVE, NULL, to, n, type, peer, comm });
+    return add((struct call){ RECEIVE, NULL, to, n, type, peer, comm, stream });
 }
 
 int ncclGroupStart(void);
@@ -279,6 +294,11 @@ int ncclGroupEnd(void)
     if (--depth)
         return NCCL_OK;
     memset(done, 0, sizeof done);
+    if (n_calls && wanted("lost")) {
+        lose_device();
+        n_calls = 0;
+        return NCCL_OK;
+    }
     bool fails = n_calls && wanted("broken");
     for (size_t i = 0; i < n_calls && !idles() && !fails; i++)
         if (!done[i])

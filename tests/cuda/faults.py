@@ -132,13 +132,15 @@ COMMANDS = [
     ("a profile", [*RUN, "--profile", "--runs", "1"]),
     ("sizes on the device", ["run", "--backend", "cuda", "--profile", "--runs", "1", "--device-sizes",
                              f"{cases.RECORDINGS}/exported.pt2"]),
+    ("ranks", ["run", "--ranks", "2", "--backend", "cuda", "--profile", "--runs", "1",
+               f"{cases.RECORDINGS}/collectives/two.log.zst:0/0"]),
 ]
 GIVES_BACK = re.compile(r"Free|Destroy|Unload|Release|Reset")
 
 
 def environment(more):
     return {"SYMTAPE_CUDA_LIB": str(cases.BUILD / "tests" / "cuda"),
-            "SYMTAPE_CUDA_WITHOUT": "cublaslt,cudnn", **more}
+            "SYMTAPE_FAKE_DEVICES": "2", "SYMTAPE_CUDA_WITHOUT": "cublaslt,cudnn", **more}
 
 
 def play(args, env):

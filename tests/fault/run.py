@@ -104,6 +104,7 @@ COMMANDS = [
     ("opcheck to a file", ["opcheck", "{tape}", "--generate", "out.jsonl"], "out.jsonl"),
     ("run on the CPU", ["run", "--backend", "cpu", "{trained}", "--compare-with", "cpu", "--nodes",
                            "--json"], None),
+    ("run messages", ["run", "--ranks", "2", f"{cases.RECORDINGS}/batch_p2p"], None),
     ("run ranks", ["run", "--ranks", "2", f"{cases.RECORDINGS}/collectives/two.log.zst:0/0", "--compare-with", "cpu"], None),
     ("run to a file", ["run", "--backend", "cpu", "{trained}:0/0:forward", "--outputs", "out.st",
                           "--save", "all"], "out.st"),

@@ -28,7 +28,7 @@ A backward graph takes what its forward graph saves, unless its data lead to oth
     $ symtape run $SHARED/traces/moe.train.aot_eager.log.zst:0/1:backward --sizes u0=4
     1 graph on cpu: ran; peak memory 90.5 kB
     0/1_0:aot_backward_graph: 32 operator calls, peak 90496 bytes
-    2> symtape: 0/1_0:aot_backward_graph: its forward graph cannot be used (its data make u0 20, and 4 was asked for): random numbers stand for what it saves
+    2> symtape: 0/1_0:aot_backward_graph: 0/1_0:aot_forward_graph cannot be used (its data make u0 20, and 4 was asked for): random numbers stand for its values
 
     $ symtape run $SHARED/traces/jagged.train.aot_eager.log.zst:0/0 --sizes s59=90 --compare-with cpu | grep -v agree
     0/0_1:aot_forward_graph: 30 operator calls, peak 683172 bytes

@@ -18,6 +18,12 @@ Several recordings are ranks, which meet in their collectives. Rank 1 leaves one
           3 "rank":1
           1 "ranks":2
 
+Without `--ranks`, each of the two recordings runs by itself, which is said.
+
+    $ symtape run $RECORDINGS/ranks_missing | head -1
+    4 graphs on cpu: all ran; peak memory 192 B
+    2> symtape: these are 2 ranks, and each runs by itself; --ranks 2 runs them as one job, which meets in its collectives
+
 The number of the collective does not depend on how often a graph is run.
 
     $ symtape run $RECORDINGS/ranks_missing/* --compare-with cpu | head -1
@@ -26,10 +32,10 @@ The number of the collective does not depend on how often a graph is run.
 One recording is run as many ranks. It was made with 8.
 
     $ symtape run --ranks 8 $RECORDINGS/collectives/eight.log.zst --sizes s77=3,s27=5 --compare-with cpu | grep -v "agree; max" | head -4
-    8 ranks, 24 graphs on cpu, compared with cpu: all agree; peak memory 3.36 kB
-    rank 0, 0/0_0:aot_inference_graph: 13 operator calls, peak 1680 bytes
-    rank 0, 0/0.1_0:aot_inference_graph: 13 operator calls, peak 840 bytes
-    rank 0, 0/0.2_0:aot_inference_graph: 13 operator calls, peak 3360 bytes
+    8 ranks, 24 graphs on cpu, compared with cpu: all agree; peak memory 2.52 kB
+    rank 0, 0/0_0:aot_inference_graph: 13 operator calls, peak 1260 bytes
+    rank 0, 0/0.1_0:aot_inference_graph: 13 operator calls, peak 630 bytes
+    rank 0, 0/0.2_0:aot_inference_graph: 13 operator calls, peak 2520 bytes
 
     $ symtape run --ranks 2 $RECORDINGS/collectives/eight.log.zst:0/0
     2 ranks, 2 graphs on cpu: all refused
@@ -40,6 +46,27 @@ Graphs without collectives run one after the other.
 
     $ symtape run --ranks 2 $RECORDINGS/two_ranks/*rank_0* | head -1
     2 ranks, 2 graphs on cpu: all ran; peak memory 144 B
+
+Batched messages: each rank sends what the other one receives, whichever it lists first. Tags must match.
+
+    $ symtape run $RECORDINGS/batch_p2p/* --compare-with cpu
+    2 ranks, 2 graphs on cpu, compared with cpu: all agree; peak memory 720 B
+    rank 0, 0/0_0:aot_inference_graph: 5 operator calls, peak 720 bytes
+      out.0: 60 elements agree; max absolute 0, 0 ULPs
+    rank 1, 0/0_0:aot_inference_graph: 5 operator calls, peak 720 bytes
+      out.0: 60 elements agree; max absolute 0, 0 ULPs
+
+    $ zstd -dcq $RECORDINGS/batch_p2p/rank_1* | sed 's/\[3, 3\]/[3, 4]/' > tags.log; symtape run -q $RECORDINGS/batch_p2p/rank_0* tags.log | head -3
+    the ranks diverge: missing, rank 1, message
+      rank 0: irecv from rank 1, tag 3 in 0/0_0:aot_inference_graph, node batch_p2p_ops at demo/batch_p2p.py:18
+      rank 1: ran all its graphs
+
+    $ symtape run $RECORDINGS/batch_p2p/rank_0*
+    1 graph on cpu: ran; peak memory 720 B
+    0/0_0:aot_inference_graph: 5 operator calls, peak 720 bytes
+
+    $ symtape ranks $RECORDINGS/batch_p2p/* | head -2
+    no rank differs: 2 ranks, 1 compile
 
 Ranks are numbered from 0, though the job had others.
 
@@ -82,8 +109,8 @@ What ranks exclude, and numbers that make no sense.
     2> symtape: --ranks 3: there are 2 recordings, each of which is a rank; name one with @RECORDING to run it several times
     [exit 2]
 
-    $ symtape run --ranks 2 --profile $RECORDINGS/train.log.zst
-    2> symtape: --profile: not with several ranks
+    $ symtape run --ranks 2 --pad auto $RECORDINGS/train.log.zst
+    2> symtape: --pad: not with several ranks
     [exit 2]
 
     $ symtape run --ranks 2 --backend null $RECORDINGS/train.log.zst

@@ -221,8 +221,13 @@ static void put_rest(const struct timing *t, struct buf *out)
 static void put_capture(const struct timing *t, struct buf *out)
 {
     if (t->captured) {
-        buf_puts(out,
-                 "  each run was launched as one CUDA graph, which the second one captured in ");
+        buf_puts(out, "  each run was launched as ");
+        if (t->captured_pieces > 1)
+            buf_printf(out, "%llu CUDA graphs with collectives between them",
+                       (unsigned long long)t->captured_pieces);
+        else
+            buf_puts(out, "one CUDA graph");
+        buf_puts(out, ", which the second one captured in ");
         format_us(out, t->captured_us);
         buf_puts(out, t->captured_updates ? ", updating that of another size" : "");
         buf_puts(out, t->captured_differs
@@ -421,6 +426,7 @@ void timing_json(const struct timing *t, struct json_writer *w)
     json_put_bool(w, "captured", t->captured);
     if (t->captured)
         json_put_double(w, "captured_us", t->captured_us);
+    json_put_u64(w, "captured_pieces", t->captured_pieces);
     if (t->captured)
         json_put_bool(w, "captured_updates", t->captured_updates);
     if (t->captured)

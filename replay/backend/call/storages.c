@@ -104,3 +104,15 @@ bool storage_put(struct storages *s, uint32_t number, struct memory memory, stru
     s->peak = s->bytes > s->peak ? s->bytes : s->peak;
     return add_storage_event(s, number, (int64_t)memory.bytes) || err_nomem(err);
 }
+
+bool storage_move(struct storages *s, uint32_t from, uint32_t to, struct err *err)
+{
+    struct memory moved = storage_take(s, from);
+    if (add_storage_event(s, from, -(int64_t)moved.bytes) && storage_put(s, to, moved, err))
+        return true;
+    if (!storage_at(s, to)) { /* it stays where it was */
+        s->by_number.v[from] = moved;
+        s->bytes += moved.bytes;
+    }
+    return err_is_set(err) ? false : err_nomem(err);
+}

@@ -59,5 +59,7 @@ void storage_free(struct storages *s, uint32_t number);
  * storage that has none. */
 struct memory storage_take(struct storages *s, uint32_t number);
 bool storage_put(struct storages *s, uint32_t number, struct memory memory, struct err *err);
+/* Gives the memory of one storage to another one, which has none. */
+bool storage_move(struct storages *s, uint32_t from, uint32_t to, struct err *err);
 
 #endif

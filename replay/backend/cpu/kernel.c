@@ -130,6 +130,38 @@ static bool store_run(const struct dense *x, enum dtype dtype, void *p, int64_t 
     return true;
 }
 
+void dense_read(struct dense *x, enum dtype dtype, const void *p, int64_t place)
+{
+    bool run = load_run(x, dtype, p, place);
+    for (int64_t i = 0; i < x->n && !run; i++)
+        switch (x->kind) {
+        case DENSE_INT: x->u.i[i] = load_int(dtype, p, place + i); break;
+        case DENSE_REAL: x->u.r[i] = load_real(dtype, p, place + i); break;
+        case DENSE_COMPLEX: x->u.c[i] = load_complex(dtype, p, place + i); break;
+        }
+}
+
+void dense_write(const struct dense *x, enum dtype dtype, void *p, int64_t place)
+{
+    bool run = store_run(x, dtype, p, place);
+    for (int64_t i = 0; i < x->n && !run; i++)
+        switch (x->kind) {
+        case DENSE_INT: store_int(dtype, p, place + i, x->u.i[i]); break;
+        case DENSE_REAL: store_real(dtype, p, place + i, x->u.r[i]); break;
+        case DENSE_COMPLEX: store_complex(dtype, p, place + i, x->u.c[i]); break;
+        }
+}
+
+void *elements_in_order(struct kernel *k, struct kernel_tensor x)
+{
+    struct element_cursor c;
+    if (k->failed || !cursor_of(k, x, &c) || !c.n || !dense_in_memory(&c) || x.meta->conj ||
+        x.meta->neg)
+        return NULL;
+    return (char *)storage_at(k->call->storages, x.storage)->p +
+           (size_t)c.place * dtype_size(x.meta->dtype);
+}
+
 struct dense load_as(struct kernel *k, struct kernel_tensor x, enum dense_kind kind)
 {
     struct element_cursor c;

@@ -27,6 +27,12 @@ struct dense like_result(struct kernel *k, uint32_t i, enum dense_kind kind);
 /* Return the tensor's elements, in its own kind or in another. */
 struct dense load_tensor(struct kernel *k, struct kernel_tensor x);
 struct dense load_as(struct kernel *k, struct kernel_tensor x, enum dense_kind kind);
+/* Returns the memory of the tensor's elements, if these lie in their order there, so that a kernel
+ * may read or write them as they are; NULL: they do not. */
+void *elements_in_order(struct kernel *k, struct kernel_tensor x);
+/* Read and write x->n elements of an array of that dtype, from its element `place` on. */
+void dense_read(struct dense *x, enum dtype dtype, const void *p, int64_t place);
+void dense_write(const struct dense *x, enum dtype dtype, void *p, int64_t place);
 /* Returns the argument in float64; without memory and elements if it is absent. */
 struct dense load_optional(struct kernel *k, const char *name);
 /* Returns a tensor, or a number as a tensor without dimensions. */

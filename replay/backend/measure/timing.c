@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "replay/backend/measure/timing_groups.h"
+#include "replay/backend/ranks/ranks.h"
 #include "trace/base/clock.h"
 #include "trace/base/hash.h"
 #include "trace/base/number.h"
@@ -55,6 +56,7 @@ static bool execute_once(struct timer *m, bool log, watch_fn *watch, struct err 
     m->run->exec.watcher = m;
     forget_log(m->backend);
     m->backend->log.on = log;
+    rank_repeat(m->backend->rank);
     bool ok = run_execute(m->run, err);
     m->backend->log.on = false;
     return ok;
@@ -162,7 +164,8 @@ static bool time_first_run(struct timer *m, struct err *err)
 }
 
 /* Makes choices that the first run put off. If later runs may compute other bits, one more run is
- * made call by call, with which a captured one is compared. */
+ * made call by call, with which a captured one is compared. The ranks of a job make it always:
+ * their collectives need as many runs of each. */
 static bool refine_choices(struct timer *m, struct err *err)
 {
     struct backend *backend = m->backend;
@@ -171,7 +174,7 @@ static bool refine_choices(struct timer *m, struct err *err)
     const bool changed = backend->kind->refine && backend->kind->refine(backend);
     m->t->once.tried = backend->log.tried - before.tried;
     m->t->once.try_ns = backend->log.try_ns - before.try_ns;
-    if (!changed)
+    if (!changed && !backend->rank)
         return true;
     m->run->options.captures = false;
     bool ok = wall_once(m, false, &us, err);
@@ -225,6 +228,7 @@ static bool time_capture(struct timer *m, struct err *err)
         return false;
     t->captured_updates = m->backend->log.updated != updated;
     t->captured = m->run->captured != NULL;
+    t->captured_pieces = m->backend->log.pieces;
     t->not_captured = m->run->not_captured;
     return true;
 }
@@ -334,7 +338,8 @@ static bool measure_runs(struct timer *m, const struct timing_options *how, stru
         return false;
     uint64_t compiled = m->backend->log.compiled;
     if (!time_capture(m, err) || !wall_runs(m, err) || !check_captured(m, err) ||
-        !logged_runs(m, &all, err) || (how->isolated && !execute_once(m, true, repeat_call, err)) ||
+        !logged_runs(m, &all, err) ||
+        (how->isolated && !m->backend->rank && !execute_once(m, true, repeat_call, err)) ||
         !watched_run(m, &all, err))
         return false;
     t->compiled_later = m->backend->log.compiled - compiled;

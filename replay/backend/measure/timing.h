@@ -4,7 +4,8 @@
  * once, and so is the second one if it captures the run. Several runs without a log then measure
  * the wall time, as many with a log measure the time of each launch in place, and one run that
  * repeats each call by itself measures its isolated time. Figures are medians. Calls that write
- * their arguments are not repeated. */
+ * their arguments are not repeated, and neither are those of a job's ranks, as ranks would repeat
+ * collectives unequally often. */
 #ifndef SYMTAPE_REPLAY_BACKEND_MEASURE_TIMING_H
 #define SYMTAPE_REPLAY_BACKEND_MEASURE_TIMING_H
 
@@ -55,7 +56,8 @@ struct timing {
     bool captured_differs; /* its outputs have other bits than those of the run call by call: a
                               defect */
     double captured_us;
-    bool captured_updates; /* the executable graph of another size computes it */
+    uint64_t captured_pieces; /* CUDA graphs of a launch: more than one if collectives cut it */
+    bool captured_updates;    /* the executable graph of another size computes it */
     struct err not_captured;
     /* Of the last run without the log: sizes that stayed on the device, how often the host read
      * them, and the calls before which it had to. */

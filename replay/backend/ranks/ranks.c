@@ -263,6 +263,14 @@ static void wake_all(struct rank_job *job)
             job->entries[i].state = RANK_READY;
 }
 
+static void set_turn(struct rank_job *job, uint32_t turn)
+{
+    pthread_mutex_lock(&job->lock);
+    job->turn = turn;
+    pthread_cond_broadcast(&job->passed);
+    pthread_mutex_unlock(&job->lock);
+}
+
 /* The state of the rank whose turn it was is set before. */
 static void pass_turn(struct rank_job *job)
 {
@@ -275,10 +283,7 @@ static void pass_turn(struct rank_job *job)
         wake_all(job);
         next = find_ready(job);
     }
-    pthread_mutex_lock(&job->lock);
-    job->turn = next;
-    pthread_cond_broadcast(&job->passed);
-    pthread_mutex_unlock(&job->lock);
+    set_turn(job, next);
 }
 
 static void take_turn(struct rank *rank)
@@ -313,6 +318,20 @@ void rank_end(struct rank *rank, const struct err *why)
         memcpy(e->why, why->text, n);
     }
     pass_turn(rank->job);
+}
+
+void rank_yield(struct rank *rank)
+{
+    struct rank_job *job = rank ? rank->job : NULL;
+    if (!job)
+        return;
+    uint32_t next = (rank->number + 1) % job->n;
+    while (job->entries[next].state != RANK_READY)
+        next = (next + 1) % job->n;
+    if (next == rank->number)
+        return;
+    set_turn(job, next);
+    take_turn(rank);
 }
 
 void rank_begin_graph(struct rank *rank)

@@ -13,10 +13,11 @@
  *     rank_job_free(job);
  *
  * The ranks take turns: between rank_begin() and rank_end() one of them computes at a time, and the
- * turn passes when a rank waits for others or ends. So ranks may share what is not made for several
- * threads, results do not depend on how threads are scheduled, and nothing depends on time: when
- * every rank that has not ended waits, none will ever come, and the job has diverged. Devices
- * compute meanwhile, since a backend that queues its calls returns before they are done.
+ * turn passes when a rank waits for others, waits for its device or ends. So ranks may share what
+ * is not made for several threads, results do not depend on how threads are scheduled, and nothing
+ * depends on time: when every rank that has not ended waits, none will ever come, and the job has
+ * diverged. Devices compute meanwhile, since a backend that queues its calls returns before they
+ * are done.
  *
  * A collective is matched by its process group and its order there, as
  * torch.distributed matches it. The last rank to come computes it for all of them. */
@@ -95,6 +96,10 @@ const struct rank_divergence *rank_job_divergence(const struct rank_job *job);
 struct rank *rank_begin(struct rank_job *job, uint32_t number);
 /* Passes the turn on for good. `why` is the error that ended the rank, or not set. */
 void rank_end(struct rank *rank, const struct err *why);
+
+/* Lets the other ranks compute that can, until each waits, ends or calls this as well; a rank that
+ * is about to wait for its device does so. rank NULL: does nothing. */
+void rank_yield(struct rank *rank);
 
 /* Begins what is counted once, a graph; runs it from its beginning again: the numbers of its
  * collectives are the same in each run of it. rank NULL: does nothing. */

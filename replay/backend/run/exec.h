@@ -20,6 +20,8 @@ struct op_properties {
     const struct backend_op *op; /* NULL: not called yet */
 };
 
+#define EXEC_NO_STORAGE UINT32_MAX
+
 struct exec {
     struct caller caller; /* the part that backends see */
     struct ops *ops;
@@ -32,8 +34,11 @@ struct exec {
     uint32_t node;       /* the one that is being run */
     uint32_t open;       /* calls that are being run, nested in each other */
     struct arena values; /* data that rules read, until the next call from outside */
-    bool within;         /* in a call whose nested calls are run (nested_calls.h) */
-    uint64_t nested;     /* how many nested calls were run */
+    /* The storage that nothing uses but the call that is being run; EXEC_NO_STORAGE: not known. A
+     * wait_tensor of it takes its memory over, as PyTorch's returns its argument. */
+    uint32_t last_used;
+    bool within;     /* in a call whose nested calls are run (nested_calls.h) */
+    uint64_t nested; /* how many nested calls were run */
     vec_of(struct op_properties)
     properties; /* by operator */
     /* Numbers that are read from tensors may be invented, since all inputs are random. guess is the

@@ -63,8 +63,8 @@ bool given_input(const struct given_inputs *given, uint32_t i, const struct node
         for (uint32_t j = 0; j < i; j++)
             number += is_users(&signature->inputs[j]);
     }
-    if (given->saved)
-        saved_values_find(given->saved, given->graph, node, ret);
+    if (given->schedule && !graph_schedule_input(given->schedule, given->stage, node, ret, err))
+        return false;
     if (!given->file)
         return true;
     snprintf(name, sizeof name, "%s%u", given->prefix, number);

@@ -1,11 +1,11 @@
 /* Inputs of a graph that are given: the user's inputs, by their number, from a .safetensors file;
- * parameters and buffers of an exported program, by their name, from its archive; what a forward
- * graph saved, by its name (saved_values.h). The other inputs stay random
+ * parameters and buffers of an exported program, by their name, from its archive; what other graphs
+ * of the compile computed (graph_schedule.h). The other inputs stay random
  * (replay/backend/run/run.h). */
 #ifndef SYMTAPE_REPLAY_BACKEND_RUN_GIVEN_INPUTS_H
 #define SYMTAPE_REPLAY_BACKEND_RUN_GIVEN_INPUTS_H
 
-#include "replay/backend/run/saved_values.h"
+#include "replay/backend/run/graph_schedule.h"
 #include "replay/backend/values/safetensors.h"
 #include "replay/backend/values/weights.h"
 #include "trace/graph/graph.h"
@@ -13,10 +13,11 @@
 /* All members are borrowed. */
 struct given_inputs {
     const struct graph *graph;
-    const struct safetensors *file; /* NULL: no file */
-    const char *path, *prefix;      /* of the file; input 0 is "in.0" if the prefix is "in." */
-    struct weights *weights;        /* NULL: the archive is not available */
-    const struct value_file *saved; /* by the forward graph of a backward graph; NULL */
+    const struct safetensors *file;  /* NULL: no file */
+    const char *path, *prefix;       /* of the file; input 0 is "in.0" if the prefix is "in." */
+    struct weights *weights;         /* NULL: the archive is not available */
+    struct graph_schedule *schedule; /* the graph is stage `stage` of it; NULL */
+    uint32_t stage;
 };
 
 /* For run_options.input: sets *ret to the values of input i. ERR_INPUT: the file has no values for

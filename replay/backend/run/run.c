@@ -28,6 +28,7 @@ static bool refused(struct run *run, struct err *err)
 static bool run_operator(struct run *run, const struct step *step, struct value *ret,
                          struct err *err)
 {
+    run->exec.last_used = run_last_used(run, step);
     switch (exec_call(&run->exec, step->op, step->args, step->n_args, step->keywords,
                       step->n_keywords, ret, err)) {
     case EXEC_DONE: return true;

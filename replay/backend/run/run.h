@@ -70,6 +70,10 @@ struct run_options {
      * place: "guard s23 < 16 does not hold: s23 = 20 (recorded: 4)". */
     struct buf *refusal;
     uint64_t seed;
+    /* The seed of random inputs for which `replicated` returns true, those that all ranks of a job
+     * have in common; NULL: none. It gets `user`. */
+    uint64_t replicated_seed;
+    bool (*replicated)(void *user, const struct node *node);
     /* Sets *ret to the values of input i (placeholders in their order), or leaves its `p` NULL if
      * there are none. It is called twice for each input: for its sizes and for its values. */
     bool (*input)(void *user, uint32_t i, const struct node *node, struct array *ret,

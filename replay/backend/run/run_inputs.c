@@ -99,6 +99,14 @@ static size_t last_size(const struct run *run, const struct tensor_meta *meta)
     return known && size > 0 ? (size_t)size : 1;
 }
 
+static uint64_t seed_of(const struct run *run, node_id node, uint32_t number)
+{
+    const struct run_options *o = &run->options;
+    bool replicated = o->replicated && o->replicated(o->user, &run->graph->nodes[node]);
+    return random_mixed((replicated ? o->replicated_seed : o->seed) +
+                        0x51ed270b * (uint64_t)(number + 1));
+}
+
 static bool random_input(struct run *run, struct tensor x, node_id node, uint32_t number,
                          struct err *err)
 {
@@ -118,7 +126,7 @@ static bool random_input(struct run *run, struct tensor x, node_id node, uint32_
         .n = bytes / size,
         .row = row,
         .need = run->needs[node],
-        .seed = random_mixed(run->options.seed + 0x51ed270b * (uint64_t)(number + 1)),
+        .seed = seed_of(run, node, number),
     });
     if (x.meta->ndim)
         input_sums_apply(run, node, x.meta->dtype, p, bytes / size, row);

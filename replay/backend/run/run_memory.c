@@ -88,6 +88,30 @@ static bool stays(const struct run *run, const struct step *step)
     return step->kind == STEP_INPUT || (step->kind == STEP_ATTRIBUTE && run->options.captures);
 }
 
+/* Returns whether a step between the two uses the value of the first one. */
+static bool is_used_between(const struct program *p, node_id from, uint32_t at)
+{
+    for (uint32_t i = from + 1; i < at; i++)
+        for (uint32_t k = 0; k < p->steps[i].n_patches; k++)
+            if (p->patches[p->steps[i].first_patch + k].from == from)
+                return true;
+    return false;
+}
+
+uint32_t run_last_used(const struct run *run, const struct step *step)
+{
+    const struct program *p = run->program;
+    if (run->interpreter.program != p || run->options.keep || step->n_patches != 1)
+        return EXEC_NO_STORAGE;
+    node_id from = p->patches[step->first_patch].from;
+    if (from >= p->n_steps || !p->valid[from] || stays(run, &p->steps[from]) ||
+        run->users[from] != run->at || p->current[from].kind != VALUE_TENSOR)
+        return EXEC_NO_STORAGE;
+    uint32_t storage = p->current[from].u.tensor.storage;
+    bool only = storage < run->lifetimes.holders.n && run->lifetimes.holders.v[storage] == 1;
+    return only && !is_used_between(p, from, run->at) ? storage : EXEC_NO_STORAGE;
+}
+
 bool run_count_values(struct run *run, node_id at, uint32_t first, struct err *err)
 {
     struct run_lifetimes *l = &run->lifetimes;

@@ -10,6 +10,9 @@ bool run_find_lifetimes(struct run *run, struct err *err);
  * new storages and those of values without later users. first: the number of the step's first new
  * storage. */
 bool run_count_values(struct run *run, node_id at, uint32_t first, struct err *err);
+/* Returns the storage of the step's only argument if no other step uses it, or else
+ * EXEC_NO_STORAGE. */
+uint32_t run_last_used(const struct run *run, const struct step *step);
 
 /* Forgets all values, without freeing memory. */
 void run_forget_values(struct run *run);

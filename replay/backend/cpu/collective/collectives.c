@@ -25,15 +25,89 @@ static struct dense as_many(struct kernel *k, struct dense x, const int64_t *siz
     return out;
 }
 
+static int64_t count_elements(struct kernel_tensor x)
+{
+    int64_t size[TENSOR_MAX_DIM], n = 1;
+    uint32_t ndim = tensor_sizes(x, size);
+    for (uint32_t i = 0; i < ndim; i++)
+        n *= size[i];
+    return n;
+}
+
+static bool copy_in_order(struct kernel *k, struct kernel_tensor from, struct kernel_tensor to)
+{
+    const struct memory *m = storage_at(k->call->storages, to.storage);
+    const void *in = elements_in_order(k, from);
+    void *out = m && m->borrowed ? NULL : elements_in_order(k, to);
+    int64_t n = count_elements(from);
+    if (!in || !out || n != count_elements(to) || from.meta->dtype != to.meta->dtype)
+        return false;
+    memcpy(out, in, (size_t)n * dtype_size(to.meta->dtype));
+    return true;
+}
+
 static void receive_own(struct kernel *k, struct kernel_tensor from, struct kernel_tensor to)
 {
     int64_t size[TENSOR_MAX_DIM];
     uint32_t ndim = tensor_sizes(to, size);
-    if (to.storage != from.storage)
+    if (to.storage != from.storage && !copy_in_order(k, from, to))
         store_tensor(k, to, as_many(k, load_tensor(k, from), size, ndim));
 }
 
+/* ---- Parts ---- */
+
+/* What a rank brings: the elements of its input and of its result, in their order and dtype. */
+struct part {
+    const char *in;
+    char *out;
+    int64_t n_in, n_out;
+    enum dtype dtype;
+    enum reduce_op op;
+    const struct collective_splits *splits; /* in elements */
+};
+
+static const struct part *part_of(struct collective *const *all, uint32_t i)
+{
+    return all[i]->data;
+}
+
+/* Returns the elements of x, which are copied if they do not lie in their order. */
+static const char *input_elements(struct kernel *k, struct kernel_tensor x)
+{
+    const char *ret = elements_in_order(k, x);
+    if (ret || k->failed)
+        return ret;
+    struct dense values = load_tensor(k, x);
+    void *copy = workspace(k, values.n, dtype_size(x.meta->dtype));
+    if (copy)
+        dense_write(&values, x.meta->dtype, copy, 0);
+    return copy;
+}
+
+static void store_elements(struct kernel *k, struct kernel_tensor to, const char *from)
+{
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(to, size);
+    struct dense values = dense_new(k, dense_kind_of(to.meta->dtype), size, ndim);
+    dense_read(&values, to.meta->dtype, from, 0);
+    store_tensor(k, to, values);
+}
+
 /* ---- Reductions ---- */
+
+/* Elements are reduced in blocks, so that the numbers that they are converted to stay in the
+ * processor's cache. */
+enum { BLOCK = 1024 };
+union block {
+    int64_t i[BLOCK];
+    double r[BLOCK];
+    cdouble c[BLOCK];
+};
+
+static struct dense block_of(union block *memory, enum dtype dtype, int64_t n)
+{
+    return (struct dense){ .kind = dense_kind_of(dtype), .n = n, .u.p = memory };
+}
 
 static double combine_real(enum reduce_op op, double a, double b)
 {
@@ -58,74 +132,89 @@ static int64_t combine_int(enum reduce_op op, int64_t a, int64_t b)
     }
 }
 
-/* What a rank brings: its input, and memory for its result. */
-struct part {
-    struct dense in, out;
-    enum reduce_op op;
-    const struct collective_splits *splits; /* in elements */
-};
-
-static const struct part *part_of(struct collective *const *all, uint32_t i)
+static void combine(enum reduce_op op, struct dense *x, const struct dense *y)
 {
-    return all[i]->data;
+    if (x->kind == DENSE_INT)
+        for (int64_t i = 0; i < x->n; i++)
+            x->u.i[i] = combine_int(op, x->u.i[i], y->u.i[i]);
+    else if (x->kind == DENSE_REAL)
+        for (int64_t i = 0; i < x->n; i++)
+            x->u.r[i] = combine_real(op, x->u.r[i], y->u.r[i]);
+    else
+        for (int64_t i = 0; i < x->n; i++)
+            x->u.c[i] = op == REDUCE_PRODUCT ? x->u.c[i] * y->u.c[i] : x->u.c[i] + y->u.c[i];
 }
 
-/* Reduces element `at` of all ranks, in their order, to element i of `out`. */
-static void reduce_element(struct collective *const *all, uint32_t n, int64_t at,
-                           const struct part *to, int64_t i)
+static void divide(struct dense *x, uint32_t n)
 {
-    enum reduce_op op = to->op;
-    const struct dense *first = &part_of(all, 0)->in;
-    if (first->kind == DENSE_INT) {
-        int64_t x = first->u.i[at];
-        for (uint32_t r = 1; r < n; r++)
-            x = combine_int(op, x, part_of(all, r)->in.u.i[at]);
-        to->out.u.i[i] = op == REDUCE_AVG ? x / (int64_t)n : x;
-    } else if (first->kind == DENSE_REAL) {
-        double x = first->u.r[at];
-        for (uint32_t r = 1; r < n; r++)
-            x = combine_real(op, x, part_of(all, r)->in.u.r[at]);
-        to->out.u.r[i] = op == REDUCE_AVG ? x / n : x;
-    } else {
-        cdouble x = first->u.c[at];
-        for (uint32_t r = 1; r < n; r++)
-            x = op == REDUCE_PRODUCT ? x * part_of(all, r)->in.u.c[at]
-                                     : x + part_of(all, r)->in.u.c[at];
-        to->out.u.c[i] = op == REDUCE_AVG ? x / n : x;
+    for (int64_t i = 0; i < x->n; i++)
+        if (x->kind == DENSE_INT)
+            x->u.i[i] /= (int64_t)n;
+        else if (x->kind == DENSE_REAL)
+            x->u.r[i] /= n;
+        else
+            x->u.c[i] /= n;
+}
+
+/* Reduces count elements of all ranks' inputs, from `at` on, in the order of the ranks. */
+static struct dense reduce_block(struct collective *const *all, uint32_t n, int64_t at,
+                                 int64_t count, union block memory[2])
+{
+    const struct part *first = part_of(all, 0);
+    struct dense x = block_of(&memory[0], first->dtype, count);
+    struct dense y = block_of(&memory[1], first->dtype, count);
+    dense_read(&x, first->dtype, first->in, at);
+    for (uint32_t r = 1; r < n; r++) {
+        dense_read(&y, first->dtype, part_of(all, r)->in, at);
+        combine(first->op, &x, &y);
     }
+    if (first->op == REDUCE_AVG)
+        divide(&x, n);
+    return x;
 }
 
-/* ---- Exchanges ---- */
-
-static void copy_part(const struct dense *to, int64_t at, const struct dense *from, int64_t first,
-                      int64_t n)
+static int64_t block_size(int64_t left)
 {
-    size_t each = dense_size(to->kind);
-    if (n)
-        memcpy((char *)to->u.p + (size_t)at * each, (const char *)from->u.p + (size_t)first * each,
-               (size_t)n * each);
+    return left < BLOCK ? left : BLOCK;
 }
 
+/* A block is read on all ranks before it is written on any: results may be inputs. */
 static bool all_reduce(struct collective *const *all, uint32_t n, struct err *err)
 {
     (void)err;
+    union block memory[2];
     const struct part *first = part_of(all, 0);
-    for (int64_t i = 0; i < first->out.n; i++)
-        reduce_element(all, n, i, first, i);
-    for (uint32_t r = 1; r < n; r++)
-        copy_part(&part_of(all, r)->out, 0, &first->out, 0, first->out.n);
+    for (int64_t at = 0; at < first->n_out; at += BLOCK) {
+        struct dense x = reduce_block(all, n, at, block_size(first->n_out - at), memory);
+        for (uint32_t r = 0; r < n; r++)
+            dense_write(&x, first->dtype, part_of(all, r)->out, at);
+    }
     return true;
 }
 
 static bool reduce_scatter(struct collective *const *all, uint32_t n, struct err *err)
 {
     (void)err;
+    union block memory[2];
     for (uint32_t r = 0; r < n; r++) {
         const struct part *to = part_of(all, r);
-        for (int64_t i = 0; i < to->out.n; i++)
-            reduce_element(all, n, r * to->out.n + i, to, i);
+        for (int64_t at = 0; at < to->n_out; at += BLOCK) {
+            struct dense x =
+                reduce_block(all, n, r * to->n_out + at, block_size(to->n_out - at), memory);
+            dense_write(&x, to->dtype, to->out, at);
+        }
     }
     return true;
+}
+
+/* ---- Exchanges ---- */
+
+static void copy_part(const struct part *to, int64_t at, const struct part *from, int64_t first,
+                      int64_t n)
+{
+    size_t each = dtype_size(to->dtype);
+    if (n)
+        memmove(to->out + (size_t)at * each, from->in + (size_t)first * each, (size_t)n * each);
 }
 
 static bool all_gather(struct collective *const *all, uint32_t n, struct err *err)
@@ -133,8 +222,8 @@ static bool all_gather(struct collective *const *all, uint32_t n, struct err *er
     (void)err;
     for (uint32_t r = 0; r < n; r++)
         for (uint32_t from = 0; from < n; from++) {
-            const struct dense *in = &part_of(all, from)->in;
-            copy_part(&part_of(all, r)->out, from * in->n, in, 0, in->n);
+            const struct part *in = part_of(all, from);
+            copy_part(part_of(all, r), from * in->n_in, in, 0, in->n_in);
         }
     return true;
 }
@@ -142,9 +231,9 @@ static bool all_gather(struct collective *const *all, uint32_t n, struct err *er
 static bool broadcast(struct collective *const *all, uint32_t n, struct err *err)
 {
     (void)err;
-    const struct dense *in = &part_of(all, (uint32_t)all[0]->root)->in;
+    const struct part *in = part_of(all, (uint32_t)all[0]->root);
     for (uint32_t r = 0; r < n; r++)
-        copy_part(&part_of(all, r)->out, 0, in, 0, in->n);
+        copy_part(part_of(all, r), 0, in, 0, in->n_in);
     return true;
 }
 
@@ -157,12 +246,23 @@ static bool all_to_all(struct collective *const *all, uint32_t n, struct err *er
         return false;
     for (uint32_t r = 0; r < n; r++)
         for (uint32_t from = 0; from < n; from++)
-            copy_part(&part_of(all, r)->out, splits[r]->receives_at[from], &part_of(all, from)->in,
+            copy_part(part_of(all, r), splits[r]->receives_at[from], part_of(all, from),
                       splits[from]->sends_at[r], splits[r]->receives[from]);
     return true;
 }
 
 /* ---- A call ---- */
+
+/* Sets the memory of the part's result: that of `to`, or else a workspace. */
+static bool result_elements(struct kernel *k, struct kernel_tensor to, struct part *part)
+{
+    const struct memory *m = storage_at(k->call->storages, to.storage);
+    part->out = m && m->borrowed ? NULL : elements_in_order(k, to); /* store_tensor() refuses it */
+    bool copies = !part->out && !k->failed;
+    if (copies)
+        part->out = workspace(k, part->n_out, dtype_size(part->dtype));
+    return copies;
+}
 
 static void meet(struct kernel *k, struct kernel_tensor from, struct kernel_tensor to)
 {
@@ -173,19 +273,20 @@ static void meet(struct kernel *k, struct kernel_tensor from, struct kernel_tens
     };
     struct collective call;
     struct collective_splits splits = { .sends = { 0 } };
-    int64_t size[TENSOR_MAX_DIM];
-    struct part part = { .splits = &splits };
+    struct part part = { .dtype = from.meta->dtype, .splits = &splits };
     if (!collective_read(k, from, to, &call, &part.op, &splits))
         return;
-    part.in = load_tensor(k, from);
-    part.out = dense_new(k, part.in.kind, size, tensor_sizes(to, size));
+    part.n_in = count_elements(from);
+    part.n_out = count_elements(to);
+    part.in = input_elements(k, from);
+    bool copies = result_elements(k, to, &part);
     call.data = &part;
     if (k->failed)
         return;
-    if (rank_meet(k->call->caller->backend->rank, &call, functions[k->row->param], k->err))
-        store_tensor(k, to, part.out);
-    else
+    if (!rank_meet(k->call->caller->backend->rank, &call, functions[k->row->param], k->err))
         k->failed = true;
+    else if (copies)
+        store_elements(k, to, part.out);
 }
 
 void kernel_collective(struct kernel *k)
@@ -201,27 +302,84 @@ void kernel_collective(struct kernel *k)
     }
 }
 
+/* ---- Messages ---- */
+
+/* Sends the elements of x, or receives them. Without a job, x keeps its elements. */
+static void pass_message(struct kernel *k, struct rank_message m, struct kernel_tensor x,
+                         struct kernel_tensor to, bool receives)
+{
+    struct rank *rank = k->call->caller->backend->rank;
+    struct dense elements = load_tensor(k, x);
+    m.group = text_arg(k, "group_name");
+    m.node = k->call->node;
+    m.dtype = x.meta ? x.meta->dtype : DTYPE_NONE;
+    m.elements = elements.u.p;
+    m.n = (size_t)elements.n;
+    m.each = dense_size(elements.kind);
+    if (k->failed)
+        return;
+    if (rank && !(receives ? rank_receive : rank_send)(rank, &m, k->err))
+        k->failed = true;
+    else if (receives)
+        store_tensor(k, to, elements);
+}
+
 /* isend and irecv (param 1). A send does not wait: its result has no elements. */
 void kernel_message(struct kernel *k)
 {
-    struct rank *rank = k->call->caller->backend->rank;
-    struct kernel_tensor x = tensor_arg(k, "tensor");
-    struct dense elements = load_tensor(k, x);
-    struct rank_message m = {
-        .op = k->call->op->base,
-        .group = text_arg(k, "group_name"),
-        .peer = int_arg(k, k->row->param ? "src" : "dst", 0),
-        .tag = int_arg(k, "tag", 0),
-        .dtype = x.meta ? x.meta->dtype : DTYPE_NONE,
-        .elements = elements.u.p,
-        .n = (size_t)elements.n,
-        .each = dense_size(elements.kind),
-        .node = k->call->node,
-    };
-    if (k->failed)
+    struct rank_message m = { .op = k->call->op->base,
+                              .peer = int_arg(k, k->row->param ? "src" : "dst", 0),
+                              .tag = int_arg(k, "tag", 0) };
+    pass_message(k, m, tensor_arg(k, "tensor"), result(k, 0), k->row->param);
+}
+
+enum { MOST_MESSAGES = 1024 };
+
+/* The operators, peers, tags and tensors of a batch. */
+struct batch {
+    const struct kernel_value *ops, *tensors;
+    uint32_t n;
+    int64_t peers[MOST_MESSAGES], tags[MOST_MESSAGES];
+};
+
+static bool read_batch(struct kernel *k, struct batch *b)
+{
+    const struct kernel_value ops = k->call->args[0], tensors = k->call->args[3];
+    b->n = value_has_items(ops) ? ops.n : 0;
+    if (b->n > MOST_MESSAGES)
+        return kernel_fail(k, "%u messages, and at most %d are supported", b->n, MOST_MESSAGES),
+               false;
+    if (!value_has_items(tensors) || tensors.n != b->n ||
+        ints_arg(k, "peer_list", b->peers, MOST_MESSAGES) != b->n ||
+        ints_arg(k, "tag_list", b->tags, MOST_MESSAGES) != b->n)
+        return kernel_fail(k, "op_list, peer_list, tag_list and tensors have different lengths"),
+               false;
+    b->ops = ops.u.items;
+    b->tensors = tensors.u.items;
+    for (uint32_t i = 0; i < b->n; i++)
+        if (b->ops[i].kind != KERNEL_STRING || b->tensors[i].kind != KERNEL_TENSOR)
+            return kernel_fail(k, "message %u has no operator or no tensor", i), false;
+    return true;
+}
+
+/* batch_p2p_ops: what is received is the tensor itself. All is sent before anything is waited for,
+ * so that ranks may list their messages in any order. */
+void kernel_messages(struct kernel *k)
+{
+    struct batch b;
+    if (!read_batch(k, &b))
         return;
-    if (rank && !(k->row->param ? rank_receive : rank_send)(rank, &m, k->err))
-        k->failed = true;
-    else if (k->row->param)
-        store_tensor(k, result(k, 0), elements);
+    for (int receives = 0; receives < 2; receives++)
+        for (uint32_t i = 0; i < b.n && !k->failed; i++) {
+            struct kernel_tensor x = b.tensors[i].u.tensor;
+            struct memory *m = storage_at(k->call->storages, x.storage);
+            struct rank_message message = { .op = b.ops[i].u.text,
+                                            .peer = b.peers[i],
+                                            .tag = b.tags[i] };
+            if (str_is(b.ops[i].u.text, "irecv") != (bool)receives)
+                continue;
+            if (m && receives)
+                m->written = true; /* the schema does not say so */
+            pass_message(k, message, x, x, receives);
+        }
 }

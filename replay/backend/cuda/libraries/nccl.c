@@ -7,10 +7,18 @@
 #include "replay/backend/cuda/runtime/cuda.h"
 #include "replay/backend/cuda/runtime/library.h"
 
+/* The ranks of a process group, which all have this. It is used by the rank that has the turn. */
+struct clique {
+    uint32_t n, users;
+    struct cuda *members[RANKS_MAX]; /* NULL: it closed its communicator */
+    bool lost;                       /* a member's device was lost */
+};
+
 /* This rank's communicator of a process group. */
 struct group_comm {
     struct str group; /* owned by the backend's names */
-    void *comm;       /* NULL: the host computes the collectives of this group */
+    void *comm;       /* NULL: it was aborted */
+    struct clique *clique;
 };
 
 struct nccl {
@@ -30,16 +38,41 @@ static const struct library_symbol symbols[] = {
 
 /* ---- Opening ---- */
 
-/* Destroys the communicators, unless the context is lost: that would use it. */
+static void leave(struct clique *clique, const struct cuda *cuda)
+{
+    for (uint32_t i = 0; i < clique->n; i++)
+        if (clique->members[i] == cuda)
+            clique->members[i] = NULL;
+    if (--clique->users == 0)
+        free(clique);
+}
+
+/* Aborts communicators whose kernels may wait for ever. */
+static void end_comm(const struct nccl *nccl, void *comm, bool aborts)
+{
+    if (comm && aborts && nccl->table.abort_comm)
+        nccl->table.abort_comm(comm);
+    else if (comm && !aborts)
+        nccl->table.destroy(comm);
+}
+
+/* Ends the communicators, unless the context is lost: that would use it. */
 static void close_nccl(struct cuda *cuda)
 {
+    const bool lost = err_is_set(&cuda->failures.lost);
+    cuda->may_end = NULL;
+    cuda->ended = (struct err){ 0 };
     struct nccl *nccl = cuda->library_state[LIBRARY_NCCL];
     cuda->library_state[LIBRARY_NCCL] = NULL;
     if (!nccl)
         return;
-    for (size_t i = 0; i < nccl->groups.n && !err_is_set(&cuda->failures.lost); i++)
-        if (nccl->groups.v[i].comm)
-            nccl->table.destroy(nccl->groups.v[i].comm);
+    for (size_t i = 0; i < nccl->groups.n; i++) {
+        struct group_comm *g = &nccl->groups.v[i];
+        g->clique->lost |= lost;
+        if (!lost)
+            end_comm(nccl, g->comm, g->clique->lost);
+        leave(g->clique, cuda);
+    }
     vec_release(&nccl->groups);
     free(nccl);
 }
@@ -80,6 +113,49 @@ static bool nccl_check(const struct nccl *nccl, int result, const char *what, st
                    what, nccl->table.error_text(result));
 }
 
+/* ---- Lost devices ---- */
+
+static bool is_lost(const struct cuda *member)
+{
+    const struct driver *d = &member->driver;
+    if (err_is_set(&member->failures.lost))
+        return true;
+    d->context_use(member->context);
+    int rc = d->stream_query(member->stream);
+    return rc != CU_OK && rc != CU_NOT_READY && cuda_is_fatal(rc);
+}
+
+/* Returns whether the device of another member was lost. */
+static bool clique_lost(struct clique *clique, const struct cuda *cuda)
+{
+    for (uint32_t i = 0; i < clique->n && !clique->lost; i++)
+        if (clique->members[i] && clique->members[i] != cuda)
+            clique->lost = is_lost(clique->members[i]);
+    cuda->driver.context_use(cuda->context);
+    return clique->lost;
+}
+
+/* The backend's `may_end`. */
+static bool look_at_devices(struct cuda *cuda)
+{
+    struct nccl *nccl = cuda->library_state[LIBRARY_NCCL];
+    bool lost = false;
+    for (size_t i = 0; i < nccl->groups.n; i++)
+        lost |= clique_lost(nccl->groups.v[i].clique, cuda);
+    if (!lost)
+        return true;
+    for (size_t i = 0; i < nccl->groups.n; i++) {
+        end_comm(nccl, nccl->groups.v[i].comm, true);
+        nccl->groups.v[i].comm = NULL;
+    }
+    cuda->may_end = NULL;
+    err_set(
+        &cuda->ended, ERR_ENV,
+        "NCCL: the device of another rank was lost, and the collectives that waited for it were "
+        "aborted");
+    return false;
+}
+
 /* ---- Communicators ---- */
 
 /* What a rank brings to nccl_ready(). */
@@ -87,6 +163,7 @@ struct opening {
     struct cuda *cuda;
     struct nccl *nccl; /* NULL: it cannot be opened */
     void *comm;
+    struct clique *clique;
 };
 
 static struct opening *opening_of(struct collective *const *all, uint32_t i)
@@ -115,10 +192,19 @@ static bool open_group(struct collective *const *all, uint32_t n, struct err *er
     if (!can_be_used(all, n, devices))
         return true;
     const struct nccl *nccl = opening_of(all, 0)->nccl;
-    if (!nccl_check(nccl, nccl->table.init_all(comms, (int)n, devices), "ncclCommInitAll", err))
+    struct clique *clique = calloc(1, sizeof *clique);
+    if (!clique)
+        return err_nomem(err);
+    if (!nccl_check(nccl, nccl->table.init_all(comms, (int)n, devices), "ncclCommInitAll", err)) {
+        free(clique);
         return false;
-    for (uint32_t i = 0; i < n; i++)
+    }
+    clique->n = clique->users = n;
+    for (uint32_t i = 0; i < n; i++) {
         opening_of(all, i)->comm = comms[i];
+        opening_of(all, i)->clique = clique;
+        clique->members[i] = opening_of(all, i)->cuda;
+    }
     return true;
 }
 
@@ -140,7 +226,11 @@ bool nccl_ready(struct kernel *k, const struct collective *call, bool *usable)
     struct opening opening = { .cuda = cuda, .nccl = nccl };
     struct collective asked = *call;
     *usable = known != NULL;
-    if (known)
+    if (err_is_set(&cuda->ended)) {
+        k->failed = true;
+        return err_copy(k->err, &cuda->ended);
+    }
+    if (known || cuda->capture)
         return true;
     asked.prepares = true;
     asked.data = &opening;
@@ -152,12 +242,14 @@ bool nccl_ready(struct kernel *k, const struct collective *call, bool *usable)
         return true;
     uint32_t name = intern(&cuda->names, call->group);
     if (name == INTERN_NONE ||
-        !vec_push(&nccl->groups,
-                  (struct group_comm){ intern_text(&cuda->names, name), opening.comm })) {
+        !vec_push(&nccl->groups, (struct group_comm){ intern_text(&cuda->names, name), opening.comm,
+                                                      opening.clique })) {
         nccl->table.destroy(opening.comm);
+        leave(opening.clique, cuda);
         k->failed = true;
         return err_nomem(k->err);
     }
+    cuda->may_end = cuda->driver.stream_query && nccl->table.abort_comm ? look_at_devices : NULL;
     *usable = true;
     return true;
 }
@@ -277,16 +369,68 @@ static bool queue_all(struct collective *const *all, uint32_t n, struct err *err
     return nccl_check(first->nccl, result, what, err);
 }
 
+/* Meets the other ranks. */
+static bool exchange(struct cuda *cuda, struct collective *call, const struct nccl_problem *problem,
+                     struct err *err)
+{
+    const struct nccl *nccl = cuda->library_state[LIBRARY_NCCL];
+    if (err_is_set(&cuda->ended))
+        return err_copy(err, &cuda->ended);
+    struct queued queued = { .problem = problem,
+                             .nccl = nccl,
+                             .comm = find_group(nccl, call->group)->comm,
+                             .stream = cuda->stream };
+    call->data = &queued;
+    return rank_meet(cuda->base.rank, call, queue_all, err);
+}
+
+/* A collective that each launch of a captured run makes. */
+struct repeated {
+    struct collective call;
+    struct nccl_problem problem;
+    struct collective_splits splits;
+};
+
+static bool repeat(struct cuda *cuda, void *data, struct err *err)
+{
+    const struct repeated *r = data;
+    struct collective call = r->call;
+    return exchange(cuda, &call, &r->problem, err);
+}
+
+static bool keep_name(struct cuda *cuda, struct str *name)
+{
+    uint32_t id = intern(&cuda->names, *name);
+    if (id != INTERN_NONE)
+        *name = intern_text(&cuda->names, id);
+    return id != INTERN_NONE;
+}
+
+static bool exchange_in_launches(struct cuda *cuda, const struct collective *call,
+                                 const struct nccl_problem *problem, struct err *err)
+{
+    struct repeated *r = malloc(sizeof *r);
+    if (!r)
+        return err_nomem(err);
+    *r = (struct repeated){ .call = *call, .problem = *problem, .splits = *problem->splits };
+    r->problem.splits = &r->splits;
+    if (keep_name(cuda, &r->call.op) && keep_name(cuda, &r->call.group) &&
+        keep_name(cuda, &r->call.reduce))
+        return cuda_capture_cut(cuda, repeat, r, err);
+    free(r);
+    return err_nomem(err);
+}
+
 bool nccl_exchange(struct kernel *k, struct collective *call, const struct nccl_problem *problem)
 {
     struct cuda *cuda = cuda_of(k);
-    const struct nccl *nccl = cuda->library_state[LIBRARY_NCCL];
-    struct queued queued = { .problem = problem,
-                             .nccl = nccl,
-                             .comm = find_group(nccl, call->group)->comm };
-    call->data = &queued;
-    cuda_library_begin(k, "nccl", &queued.stream);
-    if (!k->failed && !rank_meet(cuda->base.rank, call, queue_all, k->err))
+    void *stream;
+    if (cuda->capture) {
+        k->failed |= !k->failed && !exchange_in_launches(cuda, call, problem, k->err);
+        return !k->failed;
+    }
+    cuda_library_begin(k, "nccl", &stream);
+    if (!k->failed && !exchange(cuda, call, problem, k->err))
         k->failed = true;
     cuda_library_end(k);
     return !k->failed;

@@ -1,4 +1,6 @@
-/* Captures: the calls of a run as one CUDA graph, which a single call of the driver launches.
+/* Captures: the calls of a run as one CUDA graph, which a single call of the driver launches, or
+ * as several between which something runs that cannot be captured: a collective of NCCL
+ * (cuda_capture_cut()).
  *
  * The stream is captured (cuStreamBeginCapture), so that kernels, fills and what cuBLASLt and cuDNN
  * launch become nodes with the arguments of their launches. Their addresses are part of them:
@@ -15,9 +17,18 @@
 
 #include "replay/backend/cuda/runtime/cuda.h"
 
+/* A graph, and what follows its launch. */
+struct captured_part {
+    struct cuda_executable executable; /* .exec NULL: the graph has no nodes */
+    cuda_between_fn *run;              /* NULL: it is the last part */
+    void *data;
+};
+
 struct captured {
     struct captured *next;
-    struct cuda_executable executable; /* .exec NULL: its context is closed */
+    vec_of(struct captured_part)
+    parts;
+    bool closed; /* its context is closed */
     struct memory_pool pool;
     char *uploads;  /* page-locked; NULL: nothing is copied to the device */
     uint32_t words; /* how many error words its kernels use */
@@ -57,15 +68,19 @@ bool cuda_give_back_captured(struct cuda *cuda, uint64_t address)
 /* Frees what belongs to the context. A launch may be running. */
 static void destroy(struct cuda *cuda, struct captured *c)
 {
-    if (c->executable.exec)
-        cuda_executable_give_back(cuda, c->executable);
+    for (size_t i = 0; i < c->parts.n; i++) {
+        if (c->parts.v[i].executable.exec)
+            cuda_executable_give_back(cuda, c->parts.v[i].executable);
+        free(c->parts.v[i].data);
+    }
+    vec_release(&c->parts);
     if (c->uploads) {
-        cuda->driver.stream_wait(cuda->stream);
+        cuda_wait_for_stream(cuda);
         cuda->driver.release_host(c->uploads);
     }
     if (c->pool.source.put)
         memory_pool_release(&c->pool);
-    c->executable.exec = NULL;
+    c->closed = true;
     c->uploads = NULL;
 }
 
@@ -99,6 +114,12 @@ void cuda_drop_captured(struct backend *backend, struct captured *captured)
 
 /* ---- Capturing ---- */
 
+static bool begin_stream_capture(struct cuda *cuda, struct err *err)
+{
+    return cuda_check(cuda, cuda->driver.capture_begin(cuda->stream, CU_CAPTURE_RELAXED), err,
+                      "beginning the capture of a CUDA graph");
+}
+
 bool cuda_capture_begin(struct backend *backend, struct err *err)
 {
     struct cuda *cuda = (struct cuda *)backend;
@@ -107,8 +128,7 @@ bool cuda_capture_begin(struct backend *backend, struct err *err)
     struct captured *c = calloc(1, sizeof *c);
     if (!c)
         return err_nomem(err);
-    if (!cuda_check(cuda, cuda->driver.capture_begin(cuda->stream, CU_CAPTURE_RELAXED), err,
-                    "beginning the capture of a CUDA graph")) {
+    if (!begin_stream_capture(cuda, err)) {
         free(c);
         return false;
     }
@@ -163,18 +183,53 @@ static bool end_stream_capture(struct cuda *cuda, cu_graph *ret, struct err *err
     return flushed && cuda_check(cuda, rc, err, "capturing a CUDA graph");
 }
 
+static bool has_nodes(struct cuda *cuda, cu_graph graph)
+{
+    size_t n = 0;
+    return !cuda->driver.graph_nodes || cuda->driver.graph_nodes(graph, NULL, &n) != CU_OK || n;
+}
+
+/* Ends the stream's capture, which becomes a part of the unit. `data` is freed on failure. */
+static bool end_part(struct cuda *cuda, struct captured *c, cuda_between_fn *run, void *data,
+                     struct err *err)
+{
+    struct captured_part part = { .run = run, .data = data };
+    cu_graph graph;
+    bool ok = end_stream_capture(cuda, &graph, err) &&
+              (!has_nodes(cuda, graph) || cuda_executable_make(cuda, graph, &part.executable, err));
+    if (graph)
+        cuda->driver.graph_destroy(graph);
+    if (ok && vec_push(&c->parts, part))
+        return true;
+    if (ok && part.executable.exec)
+        cuda_executable_give_back(cuda, part.executable);
+    free(data);
+    return ok ? err_nomem(err) : false;
+}
+
+/* The stream is captured again also after a failure: what is still called must not run. */
+bool cuda_capture_cut(struct cuda *cuda, cuda_between_fn *run, void *data, struct err *err)
+{
+    struct captured *c = cuda->capture;
+    struct err why = { 0 };
+    bool ok = end_part(cuda, c, run, data, &why);
+    cuda->capture = c;
+    ok = begin_stream_capture(cuda, ok ? &why : &(struct err){ 0 }) && ok;
+    if (!ok && !err_is_set(&c->broken))
+        c->broken = why;
+    return ok || err_copy(err, &why);
+}
+
 struct captured *cuda_capture_end(struct backend *backend, struct err *err)
 {
     struct cuda *cuda = (struct cuda *)backend;
     struct captured *c = cuda->capture;
-    cu_graph graph;
-    bool ok = end_stream_capture(cuda, &graph, err) && keep_words(cuda, c, err) &&
-              cuda_executable_make(cuda, graph, &c->executable, err) && keep_uploads(cuda, c, err);
-    if (graph)
-        cuda->driver.graph_destroy(graph);
+    bool ok = end_part(cuda, c, NULL, NULL, err) && keep_words(cuda, c, err) &&
+              keep_uploads(cuda, c, err);
     /* a launch restores the words, and no kernel runs that was captured in vain */
     cuda->failures.n = 0;
     cuda->staging.at = 0;
+    cuda->base.log.pieces = c->parts.n;
     if (ok)
         return c;
     cuda_drop_captured(backend, c);
@@ -183,19 +238,29 @@ struct captured *cuda_capture_end(struct backend *backend, struct err *err)
 
 /* ---- Launching ---- */
 
+static bool launch_part(struct cuda *cuda, const struct captured_part *part, struct err *err)
+{
+    return (!part->executable.exec ||
+            cuda_check(cuda, cuda->driver.graph_launch(part->executable.exec, cuda->stream), err,
+                       "launching a CUDA graph")) &&
+           (!part->run || part->run(cuda, part->data, err));
+}
+
 bool cuda_launch_captured(struct backend *backend, struct captured *captured, struct err *err)
 {
     struct cuda *cuda = (struct cuda *)backend;
     struct cuda_failures *f = &cuda->failures;
     if (!cuda_usable(cuda, err) || !cuda_flush(cuda, err) || (f->n && !cuda_settle(cuda, err)))
         return false;
-    if (!captured->executable.exec)
+    if (captured->closed)
         return err_set(err, ERR_ENV, "the device was lost, and this CUDA graph with it");
     memcpy(f->nodes, captured->nodes, captured->words * sizeof *f->nodes);
     memcpy(f->what, captured->what, captured->words * sizeof *f->what);
     f->n = captured->words;
     f->last_node = captured->last_node;
     f->last_what = captured->last_what;
-    return cuda_check(cuda, cuda->driver.graph_launch(captured->executable.exec, cuda->stream), err,
-                      "launching a CUDA graph");
+    for (size_t i = 0; i < captured->parts.n; i++)
+        if (!launch_part(cuda, &captured->parts.v[i], err))
+            return false;
+    return true;
 }

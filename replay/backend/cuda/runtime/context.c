@@ -38,8 +38,7 @@ static bool retain(struct cuda *cuda, struct err *err)
 /* Waits for the commands that opening it queued: until then a broken context may seem to work. */
 static bool probe(struct cuda *cuda, struct err *err)
 {
-    return cuda_check(cuda, cuda->driver.stream_wait(cuda->stream), err,
-                      "waiting for a new context");
+    return cuda_check(cuda, cuda_wait_for_stream(cuda), err, "waiting for a new context");
 }
 
 bool cuda_context_open(struct cuda *cuda, struct err *err)
@@ -70,7 +69,7 @@ void cuda_context_close(struct cuda *cuda)
         cuda->pending.close(cuda);
     cuda_captured_close(cuda);
     if (cuda->stream)
-        cuda->driver.stream_wait(cuda->stream);
+        cuda_wait_for_stream(cuda);
     for (size_t i = 0; i < LIBRARIES; i++) {
         if (cuda->library_close[i])
             cuda->library_close[i](cuda);

@@ -148,6 +148,10 @@ struct cuda {
     vec_of(uint64_t)
     workspaces; /* of the calls that are being run; the innermost call's are last */
     struct kernel_table kernels;
+    /* Set while the stream may wait for devices of other ranks: returns whether it can end. If not,
+     * what waited was ended, `ended` says why, and every later wait fails with that. */
+    bool (*may_end)(struct cuda *cuda);
+    struct err ended;
     struct backend *host; /* the CPU backend, for calls without a kernel */
     struct intern names;
     void *library_state[LIBRARIES]; /* the states of cuBLASLt and cuDNN ... */
@@ -210,6 +214,9 @@ bool cuda_usable(struct cuda *cuda, struct err *err); /* false: the device was l
 /* Writes the driver's name of a code and its number to `ret`, and returns it. */
 enum { CUDA_ERROR_NAME = 100 };
 const char *cuda_error_name(struct cuda *cuda, int rc, char ret[CUDA_ERROR_NAME]);
+/* Waits for the stream, and returns the driver's code. A stream that waits for the lost device of
+ * another rank ends, too. */
+int cuda_wait_for_stream(struct cuda *cuda);
 /* Waits for the stream, then checks the error words and reads the times of launches. */
 bool cuda_settle(struct cuda *cuda, struct err *err);
 bool cuda_is_fatal(int rc);
@@ -221,6 +228,12 @@ bool cuda_capture_begin(struct backend *backend, struct err *err);
 struct captured *cuda_capture_end(struct backend *backend, struct err *err);
 bool cuda_launch_captured(struct backend *backend, struct captured *captured, struct err *err);
 void cuda_drop_captured(struct backend *backend, struct captured *captured);
+/* What a launch of a captured unit does between two of its graphs. */
+typedef bool cuda_between_fn(struct cuda *cuda, void *data, struct err *err);
+/* During a capture: each launch of the unit calls `run` at this place, after what was captured
+ * until now was launched. `data` is allocated with malloc(), and freed with the unit, or on
+ * failure. */
+bool cuda_capture_cut(struct cuda *cuda, cuda_between_fn *run, void *data, struct err *err);
 /* Returns whether the host may wait for the device. It cannot in a capture: then this sets err, and
  * the capture fails with that reason. Neither can it where work was not launched (struct backend's
  * `unbuilt`). */

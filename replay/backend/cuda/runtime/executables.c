@@ -35,7 +35,7 @@ static bool topology_of(struct cuda *cuda, cu_graph graph, uint64_t *ret)
 
 static void destroy(struct cuda *cuda, cu_exec exec)
 {
-    cuda->driver.stream_wait(cuda->stream);
+    cuda_wait_for_stream(cuda);
     cuda->driver.exec_destroy(exec);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "replay/backend/cuda/runtime/cuda.h"
+#include "replay/backend/ranks/ranks.h"
 
 bool cuda_failures_open(struct cuda *cuda, struct err *err)
 {
@@ -146,6 +147,25 @@ static bool look_at_words(struct cuda *cuda, uint32_t n, struct err *err)
     return true;
 }
 
+/* How often a stream is queried before the ranks that it may wait for are looked at. */
+enum { QUERIES = 4096 };
+
+int cuda_wait_for_stream(struct cuda *cuda)
+{
+    const struct driver *d = &cuda->driver;
+    if (!cuda->may_end || !d->stream_query)
+        return d->stream_wait(cuda->stream);
+    for (;;) {
+        for (int i = 0; i < QUERIES; i++) {
+            int rc = d->stream_query(cuda->stream);
+            if (rc != CU_NOT_READY)
+                return rc;
+        }
+        if (!cuda->may_end(cuda))
+            return d->stream_wait(cuda->stream);
+    }
+}
+
 bool cuda_settle(struct cuda *cuda, struct err *err)
 {
     struct cuda_failures *f = &cuda->failures;
@@ -159,9 +179,12 @@ bool cuda_settle(struct cuda *cuda, struct err *err)
                                                    (size_t)n * 2 * sizeof *f->host, cuda->stream),
                          err, "reading the errors of kernels"))
         return false;
-    if (!cuda_check(cuda, cuda->driver.stream_wait(cuda->stream), err, "waiting for the device"))
+    rank_yield(cuda->base.rank);
+    if (!cuda_check(cuda, cuda_wait_for_stream(cuda), err, "waiting for the device"))
         return false;
     cuda->staging.at = 0;
     f->n = 0;
+    if (err_is_set(&cuda->ended))
+        return err_copy(err, &cuda->ended);
     return look_at_words(cuda, n, err) && cuda_times_resolve(cuda, err);
 }

@@ -41,7 +41,7 @@ static bool times_open(struct cuda *cuda, struct err *err)
         return err_nomem(err);
     cuda->times = times;
     if (!new_event(cuda, &times->base, err) ||
-        !cuda_check(cuda, cuda->driver.stream_wait(cuda->stream), err, "waiting for the device") ||
+        !cuda_check(cuda, cuda_wait_for_stream(cuda), err, "waiting for the device") ||
         !cuda_check(cuda, cuda->driver.event_record(times->base, cuda->stream), err,
                     "recording an event")) {
         cuda_times_close(cuda);

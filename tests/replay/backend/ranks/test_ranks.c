@@ -277,13 +277,53 @@ static void test_no_peer(void **state)
     rank_job_free(job);
 }
 
+/* Each rank computes a part and lets the others do so before it waits. */
+struct yielding {
+    struct rank_job *job;
+    uint32_t number;
+    char *order; /* of all ranks, "01230123" */
+    pthread_t thread;
+};
+
+static void *yield_twice(void *user)
+{
+    const struct yielding *y = user;
+    struct err err = ERR_INIT;
+    struct rank *rank = rank_begin(y->job, y->number);
+    for (int i = 0; i < 2; i++) {
+        y->order[strlen(y->order)] = (char)('0' + y->number);
+        rank_yield(rank);
+    }
+    rank_end(rank, &err);
+    return NULL;
+}
+
+static void test_yield(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct rank_job *job = rank_job_new(RANKS, &err);
+    struct yielding all[RANKS];
+    char order[2 * RANKS + 1] = { 0 };
+    for (uint32_t i = 0; i < RANKS; i++) {
+        all[i] = (struct yielding){ .job = job, .number = i, .order = order };
+        assert_int_equal(pthread_create(&all[i].thread, NULL, yield_twice, &all[i]), 0);
+    }
+    for (uint32_t i = 0; i < RANKS; i++)
+        pthread_join(all[i].thread, NULL);
+    assert_string_equal(order, "01230123");
+    assert_null(rank_job_divergence(job)->kind);
+    rank_yield(NULL);
+    rank_job_free(job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_meet),       cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_divergence), cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_messages),   cmocka_unit_test(test_no_peer),
-        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_yield),   cmocka_unit_test(test_meet),
+        cmocka_unit_test(test_groups),  cmocka_unit_test(test_divergence),
+        cmocka_unit_test(test_failure), cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_no_peer), cmocka_unit_test(test_repeats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,10 @@
-/* Random inputs are of the kind that the operators of a graph need, at every size, and what a
- * forward graph saves is what its backward graph gets. */
+/* Random inputs are of the kind that the operators of a graph need, at every size. */
 #include "replay/backend/run/input_needs.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "replay/backend/run/saved_values.h"
+#include "replay/backend/run/run.h"
 #include "replay/backend/values/elements.h"
 #include "tests/harness.h"
 
@@ -221,61 +220,12 @@ static void test_lengths(void **state)
 
 /* ---- Forward and backward ---- */
 
-struct given {
-    const struct value_file *saved;
-    const struct graph *graph;
-};
-
-static bool give(void *user, uint32_t i, const struct node *node, struct array *ret,
-                 struct err *err)
-{
-    const struct given *given = user;
-    (void)i, (void)err;
-    saved_values_find(given->saved, given->graph, node, ret);
-    return true;
-}
-
-static void test_saved_values(void **state)
-{
-    (void)state;
-    struct err err = ERR_INIT;
-    struct inputs in;
-    struct given given;
-    struct graph *forward =
-        graph_of("primals_1: \"Sym(s0)\", primals_2: \"f32[s0][1]cpu\"):\n"
-                 "        n: \"Sym(2*s0)\" = primals_1 * 2\n"
-                 "        exp: \"f32[s0][1]cpu\" = torch.ops.aten.exp.default(primals_2)\n"
-                 "        return (exp, exp, n)\n");
-    static const char backward[] =
-        "n: \"Sym(2*s0)\", exp: \"f32[s0][1]cpu\", tangents_1: \"f32[s0][1]cpu\"):\n"
-        "        mul: \"f32[s0][1]cpu\" = torch.ops.aten.mul.Tensor(tangents_1, exp)\n"
-        "        return (None, mul)\n";
-    const struct run_size size = { STR("s0"), 700 };
-    struct run_options options = { .sizes = &size, .n_sizes = 1 };
-    options.backend = backend_find(STR("cpu"))->open(&err);
-    struct value_file *saved = value_file_new(NULL, &err);
-    struct run *run = run_new(forward, &options, &err);
-    assert_true(run && run_execute(run, &err) && saved_values_add(run, saved, &err) &&
-                value_file_seal(saved, &err));
-    run_free(run);
-    options.backend->kind->close(options.backend);
-    assert_int_equal(value_file_count(saved), 2);
-    given = (struct given){ saved, graph_of(backward) };
-    run_graph(backward, &(struct run_options){ .input = give, .user = &given }, &in);
-    assert_int_equal(in.n[0], 700); /* the symbol's value comes from the tensor's size */
-    assert_true(least(&in, 0) > 0);
-    assert_true(least(&in, 1) < -1);
-    graph_free((struct graph *)given.graph);
-    value_file_free(saved);
-    graph_free(forward);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_weights),  cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_no_needs), cmocka_unit_test(test_indices),
-        cmocka_unit_test(test_lengths),  cmocka_unit_test(test_saved_values),
+        cmocka_unit_test(test_lengths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ void cuda_collective(struct kernel *k)
         copy_elements(k, collective_input(k, 0), result(k, 0));
         return;
     }
-    if (!cuda_of(k)->base.rank || cuda_of(k)->capture) {
+    if (!cuda_of(k)->base.rank) {
         cuda_decline(k);
         return;
     }
