@@ -34,6 +34,13 @@ struct minify_args {
     bool resume, overwrite_journal, list_passes;
 };
 
+/* The processor time that compiling takes in PyTorch. */
+struct minify_compiled {
+    bool known;
+    double before, after; /* seconds, of the whole and of the smallest graph; negative: none */
+    struct str why;       /* the smallest graph was not compiled */
+};
+
 /* One run of the command. */
 struct minify_job {
     struct cmd *cmd;
@@ -56,12 +63,14 @@ struct minify_job {
     struct candidate *whole;
     struct oracle *oracle;
     struct oracle *torch_oracle;    /* of --torch-oracle, within `oracle`; NULL */
+    struct oracle *timing;          /* of --cost with --torch-oracle seconds; NULL */
     struct launcher *launcher;      /* of --launcher; NULL */
     struct repro_what repro;        /* the failure, for programs that reproduce it */
     struct torch_first torch;       /* of --torch-oracle */
     struct torch_bisected bisected; /* texts in `texts` */
     bool has_bisected;
-    struct repro_verified verified; /* of --repro */
+    struct minify_compiled compiled; /* of `timing` */
+    struct repro_verified verified;  /* of --repro */
     bool is_verified;
     struct cand_aliases aliases; /* for --anonymize: the replacements of names */
     struct redact_known known;   /* for --anonymize: the secrets that answers must not contain */
@@ -127,6 +136,13 @@ int minify_print_cost(struct minify_job *job);
  * relu". */
 bool minify_bisect_inductor(struct minify_job *job, struct err *err);
 void minify_put_bisected(const struct minify_job *job, struct buf *out);
+
+/* minify_compiled.c: --cost with --torch-oracle seconds: the cost decides what is accepted, and
+ * PyTorch compiles the whole graph before the search, and the smallest after it. */
+bool minify_times_result(const struct minify_args *args);
+bool minify_time_whole(struct minify_job *job, struct err *err);
+bool minify_time_smallest(struct minify_job *job, struct err *err);
+void minify_put_compiled(const struct minify_job *job, struct buf *out);
 
 /* minify_hide.c: --anonymize. The names of the candidate are replaced before the oracle is asked,
  * so that no answer contains them; texts from elsewhere are redacted. Does nothing without that

@@ -48,7 +48,7 @@ bool minify_list_graphs(struct minify_job *job, struct err *err)
 {
     const struct trace_options how = { .meter = &job->cmd->out->limit->meter };
     struct selector selector;
-    if (!job->args->torch || !names_compiles(job->operand, &selector))
+    if (!job->args->torch || job->args->cost || !names_compiles(job->operand, &selector))
         return true;
     char *path = strndup(selector.tape.p, selector.tape.n);
     if (!path)

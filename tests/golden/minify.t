@@ -499,7 +499,15 @@ Mistakes.
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --guard 'Eq(s0, 1)'
-    2> symtape: --check, --torch-oracle, --error, --guard, --specializes, --cost, --backend-mismatch and --has-ops exclude each other
+    2> symtape: --check, --torch-oracle, --error, --guard, --specializes, --cost, --backend-mismatch and --has-ops exclude each other, except for --cost with --torch-oracle seconds
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'guards>=1' --torch-oracle run -o none.tape
+    2> symtape: --check, --torch-oracle, --error, --guard, --specializes, --cost, --backend-mismatch and --has-ops exclude each other, except for --cost with --torch-oracle seconds
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'guards>=1' --torch-oracle seconds --launcher 'ssh a' -o none.tape
+    2> symtape: --launcher: with --cost, this machine alone is asked how long compiling takes
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --invert
