@@ -59,7 +59,8 @@ struct minify_job {
     char *journal;                  /* NULL: none */
     char *aside;                    /* folder of candidates that fail differently */
     vec_of(const char *)
-    graphs; /* among which the one that fails is searched: operands, in `texts` */
+    graphs;                  /* among which the one that fails is searched: operands, in `texts` */
+    const char *wrong_graph; /* minify_find_frame(): the one that makes the program fail; NULL */
     struct candidate *whole;
     struct oracle *oracle;
     struct oracle *torch_oracle;    /* of --torch-oracle, within `oracle`; NULL */
@@ -111,6 +112,10 @@ bool minify_name_beside(struct minify_job *job, const char *ending, const char *
 bool minify_list_graphs(struct minify_job *job, struct err *err);
 /* Goes on until a graph fails, or to the last one. PyTorch was asked about the first. */
 bool minify_find_graph(struct minify_job *job, struct err *err);
+
+/* minify_frames.c: if none of the graphs of a program is wrong alone, bisects which of them makes
+ * the program fail, by running it again. */
+bool minify_find_frame(struct minify_job *job, struct err *err);
 
 /* minify_input.c: loads the candidate that the operand names. Returns false with err set on
  * failure. */

@@ -92,5 +92,6 @@ bool minify_find_graph(struct minify_job *job, struct err *err)
         out_note(out, "%s is the first of %zu graphs that fails; it is reduced", job->operand, n);
     else if (ok && n > 1)
         out_note(out, "none of the %zu graphs fails alone", n);
-    return ok;
+    bool none = job->torch.verdict == VERDICT_BORING;
+    return ok && (!none || !job->program || minify_find_frame(job, err));
 }

@@ -190,6 +190,7 @@ static void put_minify_json(const struct minify_job *job, struct buf *out)
     json_open_object(&w, "failure");
     fields_json(&FAILURE_FIELDS, NULL, &result->first, &w);
     json_close(&w);
+    json_put_cstr(&w, "wrong_graph", job->wrong_graph);
     json_put_cstr(&w, "tape", job->saved ? job->tape : NULL);
     json_open_object(&w, "journal");
     json_put_cstr(&w, "path", job->journal);
@@ -456,6 +457,10 @@ static void note_not_reproduced(const struct minify_job *job)
     struct out *out = job->cmd->out;
     const char *operand = job->operand;
     struct buf text = BUF_INIT;
+    if (job->wrong_graph) {
+        out_note(out, "%s: does not fail with random inputs, and is not reduced", job->wrong_graph);
+        return;
+    }
     put_not_failing(job, &text);
     if (first->verdict == VERDICT_UNRESOLVED)
         out_note(out, "%s: cannot tell whether it fails: %.*s%s", operand, STR_ARG(first->text),
