@@ -28,7 +28,7 @@ equal() {
 
 # "-o --output TAPE" of each option, from the help and from a page's OPTIONS.
 help_options() { # text, section
-    sed -n "/^$2:\$/,/^\$/p" <<<"$1" |
+    sed -n "/^$2:\$/,/^\$/p" <<<"$1" | sed -E ':next; /\|$/{N; s/\n +//; b next}' |
         sed -nE 's/^  (-.,|   ) (--[a-z0-9-]+)(\[=([^ ]+)\]| ([^ ]+))?(  .*|$)/\1 \2 \4\5/p' |
         sed -E 's/,//; s/^ +//; s/ +$//; s/  */ /g' | sort
 }

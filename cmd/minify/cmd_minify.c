@@ -12,7 +12,9 @@ static const struct opt options[] = {
         0, "torch-oracle", TORCH_QUESTION_WORDS, struct minify_args, torch,
         "a graph fails if PyTorch itself ($SYMTAPE_PYTHON, or python3) raises the same error "
         "when it compiles it or runs the result, or if the result differs from eager's; or if "
-        "make_fx, torch.export or its decompositions raise the error"),
+        "make_fx, torch.export or its decompositions raise the error; or (seconds) if compiling "
+        "takes at least half of the processor time; with --cost, PyTorch is asked that about the "
+        "whole graph and the smallest alone"),
     OPT_STRING(0, "error", "REGEX", struct minify_args, error,
                "a graph fails if symtape replay refuses a call or differs from the recording, "
                "with a message that matches REGEX (default: the failure of the whole graph)",
@@ -170,7 +172,7 @@ static int search_smallest(struct minify_job *job)
     out_progress_end(job->cmd->out);
     if (good && job->result.end != MINIFY_NOT_REPRODUCED)
         good = minify_find_whys(job, &err) && minify_bisect_inductor(job, &err) &&
-               minify_write_files(job, &err);
+               minify_time_smallest(job, &err) && minify_write_files(job, &err);
     int code = good ? minify_report(job) : report_failure(job, &err);
     code = code == EXIT_DONE ? exit_of(&job->result) : code;
     if (code == EXIT_DONE && atomic_load(job->options.stop)) {
@@ -227,6 +229,8 @@ static int run_minify(struct cmd *cmd)
     minify_result_release(&job.result);
     if (job.oracle)
         job.oracle->free(job.oracle);
+    if (job.timing)
+        job.timing->free(job.timing);
     uint64_t lost = launcher_lost(job.launcher), killed = launcher_close(job.launcher);
     if (lost)
         out_note(cmd->out, LAUNCHER_LOST, (unsigned long long)lost);

@@ -34,6 +34,13 @@ struct minify_args {
     bool resume, overwrite_journal, list_passes;
 };
 
+/* The processor time that compiling takes in PyTorch. */
+struct minify_compiled {
+    bool known;
+    double before, after; /* seconds, of the whole and of the smallest graph; negative: none */
+    struct str why;       /* the smallest graph was not compiled */
+};
+
 /* One run of the command. */
 struct minify_job {
     struct cmd *cmd;
@@ -52,16 +59,19 @@ struct minify_job {
     char *journal;                  /* NULL: none */
     char *aside;                    /* folder of candidates that fail differently */
     vec_of(const char *)
-    graphs; /* among which the one that fails is searched: operands, in `texts` */
+    graphs;                  /* among which the one that fails is searched: operands, in `texts` */
+    const char *wrong_graph; /* minify_find_frame(): the one that makes the program fail; NULL */
     struct candidate *whole;
     struct oracle *oracle;
     struct oracle *torch_oracle;    /* of --torch-oracle, within `oracle`; NULL */
+    struct oracle *timing;          /* of --cost with --torch-oracle seconds; NULL */
     struct launcher *launcher;      /* of --launcher; NULL */
     struct repro_what repro;        /* the failure, for programs that reproduce it */
     struct torch_first torch;       /* of --torch-oracle */
     struct torch_bisected bisected; /* texts in `texts` */
     bool has_bisected;
-    struct repro_verified verified; /* of --repro */
+    struct minify_compiled compiled; /* of `timing` */
+    struct repro_verified verified;  /* of --repro */
     bool is_verified;
     struct cand_aliases aliases; /* for --anonymize: the replacements of names */
     struct redact_known known;   /* for --anonymize: the secrets that answers must not contain */
@@ -103,6 +113,10 @@ bool minify_list_graphs(struct minify_job *job, struct err *err);
 /* Goes on until a graph fails, or to the last one. PyTorch was asked about the first. */
 bool minify_find_graph(struct minify_job *job, struct err *err);
 
+/* minify_frames.c: if none of the graphs of a program is wrong alone, bisects which of them makes
+ * the program fail, by running it again. */
+bool minify_find_frame(struct minify_job *job, struct err *err);
+
 /* minify_input.c: loads the candidate that the operand names. Returns false with err set on
  * failure. */
 bool minify_read_input(struct minify_job *job, struct err *err);
@@ -127,6 +141,13 @@ int minify_print_cost(struct minify_job *job);
  * relu". */
 bool minify_bisect_inductor(struct minify_job *job, struct err *err);
 void minify_put_bisected(const struct minify_job *job, struct buf *out);
+
+/* minify_compiled.c: --cost with --torch-oracle seconds: the cost decides what is accepted, and
+ * PyTorch compiles the whole graph before the search, and the smallest after it. */
+bool minify_times_result(const struct minify_args *args);
+bool minify_time_whole(struct minify_job *job, struct err *err);
+bool minify_time_smallest(struct minify_job *job, struct err *err);
+void minify_put_compiled(const struct minify_job *job, struct buf *out);
 
 /* minify_hide.c: --anonymize. The names of the candidate are replaced before the oracle is asked,
  * so that no answer contains them; texts from elsewhere are redacted. Does nothing without that

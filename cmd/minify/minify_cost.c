@@ -77,8 +77,9 @@ static void put_basis(int release, struct buf *out)
                release / 100, release % 100);
     if (error.recordings)
         buf_printf(out,
-                   "With these units, symtape profile --cost-model was %.0f %% off in the "
-                   "median of %u recordings.\n",
+                   "With these units, symtape profile --cost-model, which knows what was "
+                   "dispatched, was %.0f %% off in the median of %u recordings; --torch-oracle "
+                   "seconds, with a limit, measures what PyTorch takes.\n",
                    error.share * 100, (unsigned)error.recordings);
 }
 

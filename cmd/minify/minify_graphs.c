@@ -48,7 +48,7 @@ bool minify_list_graphs(struct minify_job *job, struct err *err)
 {
     const struct trace_options how = { .meter = &job->cmd->out->limit->meter };
     struct selector selector;
-    if (!job->args->torch || !names_compiles(job->operand, &selector))
+    if (!job->args->torch || job->args->cost || !names_compiles(job->operand, &selector))
         return true;
     char *path = strndup(selector.tape.p, selector.tape.n);
     if (!path)
@@ -92,5 +92,6 @@ bool minify_find_graph(struct minify_job *job, struct err *err)
         out_note(out, "%s is the first of %zu graphs that fails; it is reduced", job->operand, n);
     else if (ok && n > 1)
         out_note(out, "none of the %zu graphs fails alone", n);
-    return ok;
+    bool none = job->torch.verdict == VERDICT_BORING;
+    return ok && (!none || !job->program || minify_find_frame(job, err));
 }

@@ -84,6 +84,12 @@ static bool make_shape(struct minify_job *job, struct err *err)
     return job->oracle != NULL;
 }
 
+/* A time that PyTorch takes cannot be compared with an estimate, but two times can be compared. */
+static bool make_cost(struct minify_job *job, struct err *err)
+{
+    return (!minify_times_result(job->args) || minify_time_whole(job, err)) && make_shape(job, err);
+}
+
 static enum torch_question question_of(const char *word)
 {
 #define QUESTION(id, name, check, route) \
@@ -234,12 +240,18 @@ bool minify_check_oracle(const struct minify_job *job, struct err *err)
     const struct minify_args *args = job->args;
     unsigned n = !!args->check + !!args->torch + !!args->error + !!args->guard +
                  !!args->specializes + !!args->cost + !!args->has_ops + !!args->mismatch;
-    if (n > 1)
-        return err_set(err, ERR_USAGE,
-                       "--check, --torch-oracle, --error, --guard, --specializes, --cost, "
-                       "--backend-mismatch and --has-ops exclude each other");
+    if (n > 1 && !(n == 2 && minify_times_result(args)))
+        return err_set(
+            err, ERR_USAGE,
+            "--check, --torch-oracle, --error, --guard, --specializes, --cost, "
+            "--backend-mismatch and --has-ops exclude each other, except for --cost with "
+            "--torch-oracle seconds");
     if (!args->check && (args->invert || args->crash_is || args->also_interesting.given))
         return err_set(err, ERR_USAGE, "--invert, --crash-is and --also-interesting need --check");
+    if (args->launcher && minify_times_result(args))
+        return err_set(err, ERR_USAGE,
+                       "--launcher: with --cost, this machine alone is asked how long compiling "
+                       "takes");
     if (args->launcher && n > 0 && !args->check && !args->torch)
         return err_set(err, ERR_USAGE, "--launcher needs --check or --torch-oracle");
     if (!args->mismatch && args->tf32)
@@ -268,6 +280,7 @@ bool minify_make_oracle(struct minify_job *job, struct err *err)
     if (job->is_picked)
         return make_picked(job, err);
     bool made = args->check      ? make_check(job, err)
+                : args->cost     ? make_cost(job, err)
                 : args->torch    ? make_torch(job, err)
                 : args->has_ops  ? make_ops(job, err)
                 : args->mismatch ? make_backends(job, err)

@@ -149,6 +149,27 @@ static void put_bisected(const struct minify_job *job, struct json_writer *w)
     json_close(w);
 }
 
+static void put_seconds(struct json_writer *w, const char *key, double seconds)
+{
+    if (seconds < 0)
+        json_put_null(w, key);
+    else
+        json_put_double(w, key, seconds);
+}
+
+static void put_compile_times(const struct minify_job *job, struct json_writer *w)
+{
+    if (!job->compiled.known) {
+        json_put_null(w, "compiled");
+        return;
+    }
+    json_open_object(w, "compiled");
+    put_seconds(w, "seconds_before", job->compiled.before);
+    put_seconds(w, "seconds_after", job->compiled.after);
+    json_put_str(w, "torch", job->torch.version);
+    json_close(w);
+}
+
 static void put_minify_json(const struct minify_job *job, struct buf *out)
 {
     const struct minify_result *result = &job->result;
@@ -169,6 +190,7 @@ static void put_minify_json(const struct minify_job *job, struct buf *out)
     json_open_object(&w, "failure");
     fields_json(&FAILURE_FIELDS, NULL, &result->first, &w);
     json_close(&w);
+    json_put_cstr(&w, "wrong_graph", job->wrong_graph);
     json_put_cstr(&w, "tape", job->saved ? job->tape : NULL);
     json_open_object(&w, "journal");
     json_put_cstr(&w, "path", job->journal);
@@ -177,6 +199,7 @@ static void put_minify_json(const struct minify_job *job, struct buf *out)
     json_close(&w);
     put_verified(job, &w);
     put_bisected(job, &w);
+    put_compile_times(job, &w);
     fields_json_rows(&w, "why", &WHY_FIELDS, NULL, &whys, 0);
     if (!candidate_print_fx(job->result.best, &fx))
         out->failed = true;
@@ -315,6 +338,8 @@ static void put_minify_text(const struct minify_job *job, struct buf *out)
     put_timed_out(result, out);
     put_rate(result, out);
     put_failing(job, out);
+    if (job->compiled.known)
+        minify_put_compiled(job, out);
     if (job->has_bisected) {
         buf_puts(out, job->bisected.found ? "what fails in PyTorch: "
                                           : "what fails in PyTorch was not found: ");
@@ -432,6 +457,10 @@ static void note_not_reproduced(const struct minify_job *job)
     struct out *out = job->cmd->out;
     const char *operand = job->operand;
     struct buf text = BUF_INIT;
+    if (job->wrong_graph) {
+        out_note(out, "%s: does not fail with random inputs, and is not reduced", job->wrong_graph);
+        return;
+    }
     put_not_failing(job, &text);
     if (first->verdict == VERDICT_UNRESOLVED)
         out_note(out, "%s: cannot tell whether it fails: %.*s%s", operand, STR_ARG(first->text),

@@ -95,6 +95,13 @@ static bool is_failing(const struct propagator *p, const struct program *program
     return true;
 }
 
+/* Returns whether a call that the engine does not support keeps its result. */
+static bool is_kept(const struct propagator *p, const struct program *program, node_id id)
+{
+    return program->notes[id].outcome == OUTCOME_UNSUPPORTED && program == program->root &&
+           p->in->results && p->in->results[id].n;
+}
+
 /* Takes the result of a call that succeeded with integers. */
 static bool take_node_result(struct propagator *p, const struct program *program, node_id id,
                              bool concrete, struct err *why)
@@ -103,7 +110,8 @@ static bool take_node_result(struct propagator *p, const struct program *program
     const struct outcome_note *note = &program->notes[id];
     struct value value = program->first[id];
     struct str *meta = &p->metas[program->first_node + id];
-    if ((!node_is_call(node) && node->op != NODE_GET_ATTR) || p->stays[program->first_node + id])
+    if ((!node_is_call(node) && node->op != NODE_GET_ATTR) || p->stays[program->first_node + id] ||
+        is_kept(p, program, id))
         return true;
     bool bad = note->outcome == OUTCOME_REFUSED || note->outcome == OUTCOME_UNSUPPORTED;
     if (bad && (env_short_of_memory(p->single->env) || ops_short_of_memory(p->single->ops)))
@@ -158,7 +166,8 @@ static void forget_calls(struct propagator *p, const struct graph *graph, uint32
         else if (is_settled(p->in, id, root))
             p->stays[*at] = true;
         else if (node->op != NODE_GET_ATTR)
-            p->metas[*at] = STR("");
+            p->metas[*at] =
+                root && p->in->results && p->in->results[id].p ? p->in->results[id] : STR("");
     }
     for (uint32_t i = 0; i < graph->n_children; i++)
         forget_calls(p, graph->children[i], at, false);

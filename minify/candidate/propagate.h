@@ -18,6 +18,10 @@ struct reshaped {
     const bool *made;
     /* By node of the root: its meta is computed anew; other calls' metas stay. NULL: all are. */
     const bool *affected;
+    /* By node of the root: the result of a call, for edits after which all sizes are the same
+     * numbers. A call that the engine does not support has that result; empty: it refuses the edit.
+     * NULL: sizes may change, and each such call refuses the edit. */
+    const struct str *results;
     const struct str *inputs; /* by node of the root: an input's annotation; .p NULL: unchanged */
     const struct cand_symbol *symbols; /* after the edit */
     uint32_t n_symbols;

@@ -310,6 +310,15 @@ static bool reshape_edit(struct reshaper *r, const struct edit *edit, struct err
     }
 }
 
+/* Returns whether all sizes are the same numbers after the edits. */
+static bool keep_sizes(const struct edit *edits, uint32_t n)
+{
+    bool ret = n > 0;
+    for (uint32_t i = 0; i < n; i++)
+        ret = ret && edits[i].kind == EDIT_FRESH;
+    return ret;
+}
+
 static struct candidate *reshape(const struct candidate *whole, const struct edit *edits,
                                  uint32_t n, const bool *affected, struct err *why)
 {
@@ -318,7 +327,7 @@ static struct candidate *reshape(const struct candidate *whole, const struct edi
     };
     struct candidate *ret = NULL;
     r.pool = sym_pool_new(why);
-    bool ok = r.pool && (reshape_begin(&r) || err_nomem(why));
+    bool ok = r.pool && (reshape_begin(&r, keep_sizes(edits, n)) || err_nomem(why));
     for (uint32_t i = 0; i < n && ok; i++)
         ok = reshape_edit(&r, &edits[i], why);
     if (ok)

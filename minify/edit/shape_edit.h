@@ -28,6 +28,7 @@ struct reshaper {
     pairs;                /* replacements of symbols and sizes */
     struct shape *shapes; /* by node */
     struct str *metas;    /* by node, for inputs */
+    struct str *results;  /* by node, for calls, if all sizes stay the same numbers; else NULL */
     struct arg *args;     /* the graph's arguments, which are changed */
     struct node *nodes;
     const bool *affected; /* by node: of calls, only their metas are computed anew; NULL: all */
@@ -35,8 +36,9 @@ struct reshaper {
     struct arena arena;
 };
 
-/* Copies what the edits change, and finishes with the propagated result. */
-bool reshape_begin(struct reshaper *r);
+/* Copies what the edits change; same_sizes: no size becomes another number. */
+bool reshape_begin(struct reshaper *r, bool same_sizes);
+/* Returns the propagated result. */
 struct candidate *reshape_end(struct reshaper *r, struct err *why);
 /* Gives a shape contiguous strides. */
 void reshape_lay_out(struct reshaper *r, struct shape *shape);

@@ -4,11 +4,11 @@
 #include "minify/candidate/sizes.h"
 #include "minify/edit/shape_edit.h"
 
-static bool read_input_shape(struct reshaper *r, node_id id)
+static bool read_shape(struct reshaper *r, node_id id, struct shape *shape)
 {
     const struct meta *meta = node_meta(r->graph, &r->graph->nodes[id]);
-    struct shape *shape = &r->shapes[id];
-    if (r->graph->nodes[id].op != NODE_PLACEHOLDER || !meta || meta->kind == META_OTHER)
+    *shape = (struct shape){ .meta = NULL };
+    if (!meta || meta->kind == META_OTHER)
         return true;
     *shape = (struct shape){
         .meta = meta, .dtype = meta->dtype, .device = meta->device, .n = meta->n_sizes
@@ -28,7 +28,7 @@ static bool read_input_shape(struct reshaper *r, node_id id)
     return true;
 }
 
-bool reshape_begin(struct reshaper *r)
+bool reshape_begin(struct reshaper *r, bool same_sizes)
 {
     const struct candidate *whole = r->whole;
     const struct graph *g = r->graph;
@@ -39,7 +39,9 @@ bool reshape_begin(struct reshaper *r)
     r->metas = arena_array(arena, struct str, (size_t)g->n_nodes + 1);
     r->args = arena_array(arena, struct arg, (size_t)g->n_args + 1);
     r->nodes = arena_array(arena, struct node, (size_t)g->n_nodes + 1);
-    if (!r->symbols || !r->guards || !r->shapes || !r->metas || !r->args || !r->nodes)
+    r->results = same_sizes ? arena_array(arena, struct str, (size_t)g->n_nodes + 1) : NULL;
+    if ((same_sizes && !r->results) || !r->symbols || !r->guards || !r->shapes || !r->metas ||
+        !r->args || !r->nodes)
         return false;
     memcpy(r->nodes, g->nodes, g->n_nodes * sizeof *r->nodes);
     if (g->n_args)
@@ -48,7 +50,7 @@ bool reshape_begin(struct reshaper *r)
         memcpy(r->symbols, whole->symbols, whole->n_symbols * sizeof *r->symbols);
     r->n_symbols = whole->n_symbols;
     for (node_id id = 0; id < g->n_nodes; id++)
-        if (!read_input_shape(r, id))
+        if (g->nodes[id].op == NODE_PLACEHOLDER && !read_shape(r, id, &r->shapes[id]))
             return false;
     return true;
 }
@@ -129,6 +131,40 @@ static bool is_used(const struct reshaper *r, node_id id)
     return false;
 }
 
+/* Replaces symbols in a shape; returns whether all sizes are integers. */
+static bool replace_shape(struct reshaper *r, node_id id, struct shape *shape)
+{
+    bool ok = true, number = shape->meta->kind == META_SYM;
+    for (uint32_t d = 0; d < shape->n && ok; d++) {
+        shape->size[d] = replaced(r, shape->size[d]);
+        shape->stride[d] = number ? SYM_ID_ONE : replaced(r, shape->stride[d]);
+        ok = number ? is_integral_size(r, shape->size[d]) || !is_used(r, id)
+                    : is_integral_size(r, shape->size[d]) && is_integral_size(r, shape->stride[d]);
+    }
+    return ok && !(number && shape->size[0] == SYM_NONE);
+}
+
+/* Prints the results that calls have with the same numbers for all sizes. */
+static bool print_results(struct reshaper *r)
+{
+    struct buf text = BUF_INIT;
+    bool ok = true;
+    for (node_id id = 0; id < r->graph->n_nodes && ok && r->results; id++) {
+        struct shape shape;
+        if (!node_is_call(&r->graph->nodes[id]))
+            continue;
+        ok = read_shape(r, id, &shape);
+        if (!ok || !shape.meta || !replace_shape(r, id, &shape))
+            continue;
+        buf_clear(&text);
+        put_shape(r, &shape, &text);
+        r->results[id] = arena_copy(&r->arena, buf_str(&text));
+        ok = !text.failed && r->results[id].p;
+    }
+    buf_release(&text);
+    return ok;
+}
+
 static bool print_inputs(struct reshaper *r, struct err *why)
 {
     struct buf text = BUF_INIT;
@@ -137,15 +173,7 @@ static bool print_inputs(struct reshaper *r, struct err *why)
         struct shape *shape = &r->shapes[id];
         if (!shape->meta)
             continue;
-        for (uint32_t d = 0; d < shape->n && ok; d++) {
-            shape->size[d] = replaced(r, shape->size[d]);
-            shape->stride[d] =
-                shape->meta->kind == META_SYM ? SYM_ID_ONE : replaced(r, shape->stride[d]);
-            ok = shape->meta->kind == META_SYM
-                     ? is_integral_size(r, shape->size[d]) || !is_used(r, id)
-                     : is_integral_size(r, shape->size[d]) && is_integral_size(r, shape->stride[d]);
-        }
-        if (!ok || (shape->meta->kind == META_SYM && shape->size[0] == SYM_NONE)) {
+        if (!replace_shape(r, id, shape)) {
             ok = edit_invalid(why, "a size would not be an integer");
             break;
         }
@@ -214,6 +242,7 @@ struct candidate *reshape_end(struct reshaper *r, struct err *why)
     changed.nodes = r->nodes;
     if (!print_inputs(r, why) || !rewrite_guards(r, why) || !guards_hold(r, why))
         return NULL;
+    r->failed |= !print_results(r);
     if (!sym_ok(r->pool, &pool) && pool.kind == ERR_ENV)
         r->failed = true;
     if (r->failed)
@@ -221,6 +250,7 @@ struct candidate *reshape_end(struct reshaper *r, struct err *why)
     struct reshaped reshaped = { .whole = r->whole,
                                  .graph = &changed,
                                  .affected = r->affected,
+                                 .results = r->results,
                                  .inputs = r->metas,
                                  .symbols = r->symbols,
                                  .n_symbols = r->n_symbols,

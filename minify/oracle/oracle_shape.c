@@ -427,8 +427,9 @@ static bool make_shape_id(struct shape_oracle *o, const struct shape_options *op
 {
     static const char *const names[] = { "expect", "guard", "specializes", "cost" };
     struct buf id = BUF_INIT;
+    int version = o->question == SHAPE_COST ? 2 : 1; /* what a journal may have answers of */
     o->oracle.name = str_of(names[o->question]);
-    buf_printf(&id, "shape 2 %s %.*s\n%.*s\n%.*s\n%.*s\n%.*s\n%.*s", names[o->question],
+    buf_printf(&id, "shape %d %s %.*s\n%.*s\n%.*s\n%.*s\n%.*s\n%.*s", version, names[o->question],
                STR_ARG(o->what), STR_ARG(options->inject), STR_ARG(o->signature.kind),
                STR_ARG(o->signature.message), STR_ARG(o->signature.op),
                STR_ARG(o->signature.frame));

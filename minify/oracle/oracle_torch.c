@@ -46,6 +46,7 @@ enum outcome {
     OUTCOME_NO_DEVICE,  /* the graph is for a device that this machine does not have */
     OUTCOME_NO_BACKEND, /* PyTorch has none of that name; the message lists those that it has */
     OUTCOME_BISECTED,
+    OUTCOME_TIMED,
 };
 
 /* What a question is for. */
@@ -53,6 +54,7 @@ enum purpose {
     PURPOSE_NEXT,
     PURPOSE_FIRST, /* also whether f runs in eager mode */
     PURPOSE_BISECT,
+    PURPOSE_TIME, /* all of the time, and not only whether it is long */
 };
 
 /* A parsed reply. The answer owns its texts. */
@@ -60,6 +62,7 @@ struct reply {
     enum outcome outcome;
     struct str type, message, node, eager;
     double excess;
+    double seconds;                 /* of OUTCOME_TIMED: those of the processor */
     struct torch_bisected bisected; /* of OUTCOME_BISECTED, whose detail is the message */
 };
 
@@ -85,8 +88,8 @@ static void read_bisected(const struct json *doc, struct arena *arena, struct to
 
 static bool read_reply(struct str line, struct arena *arena, struct reply *reply)
 {
-    static const char *const words[] = { "cannot", "ok",     "raised",  "wrong",
-                                         "eager",  "device", "backend", "bisected" };
+    static const char *const words[] = { "cannot", "ok",      "raised",   "wrong", "eager",
+                                         "device", "backend", "bisected", "timed" };
     struct json doc = { 0 };
     struct err err = { 0 };
     bool ok = json_parse(&doc, line, &err);
@@ -102,6 +105,7 @@ static bool read_reply(struct str line, struct arena *arena, struct reply *reply
         reply->eager = text_of(&doc, "eager", arena);
         read_bisected(&doc, arena, &reply->bisected);
         json_double(&doc, json_get(&doc, JSON_ROOT, STR("excess")), &reply->excess);
+        json_double(&doc, json_get(&doc, JSON_ROOT, STR("seconds")), &reply->seconds);
     }
     json_release(&doc);
     return ok;
@@ -118,10 +122,31 @@ static struct repro_what repro_what_of(const struct oracle_torch *o, enum repro_
                                 .cpu = o->options.cpu };
 }
 
+/* What the question `seconds` accepts: half of what the original takes. */
+static double least_seconds(const struct oracle_torch *o)
+{
+    return o->first.compiled / 2;
+}
+
+static const char *ask_word(const struct oracle_torch *o, enum purpose purpose, bool runs)
+{
+    if (purpose == PURPOSE_BISECT)
+        return "bisect";
+    if (o->options.question == TORCH_SECONDS)
+        return "seconds";
+    return questions[o->options.question].check == REPRO_WRONG ? "wrong" : runs ? "runs" : "raises";
+}
+
+static bool asks_eager(const struct oracle_torch *o, enum purpose purpose, bool runs)
+{
+    if (o->options.question == TORCH_SECONDS || purpose == PURPOSE_BISECT)
+        return questions[o->options.question].check == REPRO_WRONG;
+    return questions[o->options.question].check == REPRO_WRONG || purpose == PURPOSE_FIRST || runs;
+}
+
 static void put_question(const struct oracle_torch *o, enum purpose purpose, struct buf *out)
 {
     enum torch_question question = o->options.question;
-    bool wrong = questions[question].check == REPRO_WRONG;
     /* What runs eagerly must do so when it is smaller: an error of eager mode is another failure.
      */
     bool runs = question == TORCH_RUN || (purpose == PURPOSE_NEXT && o->first.eager.n == 0);
@@ -129,13 +154,9 @@ static void put_question(const struct oracle_torch *o, enum purpose purpose, str
     json_open_object(&w, NULL);
     json_put_cstr(&w, "route", routes[questions[question].route]);
     json_put_str(&w, "backend", o->options.backend);
-    json_put_cstr(&w, "ask",
-                  purpose == PURPOSE_BISECT ? "bisect"
-                  : wrong                   ? "wrong"
-                  : runs                    ? "runs"
-                                            : "raises");
-    json_put_bool(&w, "eager",
-                  wrong || (purpose != PURPOSE_BISECT && (purpose == PURPOSE_FIRST || runs)));
+    json_put_cstr(&w, "ask", ask_word(o, purpose, runs));
+    json_put_bool(&w, "eager", asks_eager(o, purpose, runs));
+    json_put_double(&w, "enough", purpose == PURPOSE_NEXT ? least_seconds(o) : 0);
     json_put_str(&w, "type", o->first.signature.kind);
     json_put_bool(&w, "run", questions[question].route == REPRO_COMPILE);
     json_close(&w);
@@ -223,9 +244,13 @@ static enum verdict judge_reply(const struct oracle_torch *o, const struct reply
     case OUTCOME_NO_DEVICE:
     case OUTCOME_BISECTED:
     case OUTCOME_NO_BACKEND: return VERDICT_UNRESOLVED;
+    case OUTCOME_TIMED:
+        return reply->seconds >= least_seconds(o) ? VERDICT_INTERESTING : VERDICT_BORING;
     case OUTCOME_RAISED:
     case OUTCOME_WRONG: break;
     }
+    if (o->options.question == TORCH_SECONDS)
+        return VERDICT_OTHER;
     const struct signature *first = &o->first.signature;
     if (reply->outcome == OUTCOME_RAISED && questions[o->options.question].check == REPRO_WRONG)
         return VERDICT_OTHER; /* there are no results to compare */
@@ -240,6 +265,8 @@ static struct str describe_reply(const struct reply *reply, struct arena *arena)
     if (reply->outcome == OUTCOME_WRONG)
         buf_printf(&text, "eager and compiled results differ in %.*s, %.3g times the tolerance",
                    STR_ARG(reply->type), reply->excess);
+    else if (reply->outcome == OUTCOME_TIMED)
+        buf_printf(&text, "compiling takes %.3g s of processor time", reply->seconds);
     else
         buf_put(&text, reply->outcome == OUTCOME_EAGER ? reply->eager : reply->message);
     struct str ret = text.n ? arena_copy(arena, buf_str(&text)) : STR("");
@@ -289,12 +316,17 @@ static struct str version_of(const struct oracle_torch *o)
     return o->remote ? torch_remote_version(o->remote) : torch_worker_version(o->worker);
 }
 
+/* Seconds. A graph that compiles takes longer than one that fails early, as the first one may. */
+enum { FIRST_SECONDS = 300, SLOWEST_SECONDS = 3600, COMPILE_SECONDS = 60 };
+
 static bool ask_first(struct oracle_torch *o, const struct candidate *whole, struct err *err)
 {
     struct reply reply;
     double began = clock_seconds();
-    const struct oracle_question asking = { .timeout =
-                                                o->options.timeout > 0 ? o->options.timeout : 300 };
+    bool timed = o->options.question == TORCH_SECONDS;
+    const struct oracle_question asking = { .timeout = o->options.timeout > 0 ? o->options.timeout
+                                                       : timed                ? SLOWEST_SECONDS
+                                                                              : FIRST_SECONDS };
     if (!exchange(o, whole, PURPOSE_FIRST, &asking, &o->arena, &reply, err))
         return false;
     if (reply.outcome == OUTCOME_NO_BACKEND)
@@ -304,6 +336,9 @@ static bool ask_first(struct oracle_torch *o, const struct candidate *whole, str
     o->first.seconds = clock_seconds() - began;
     o->first.signature = signature_of(&reply, &o->arena);
     o->excess = reply.excess;
+    o->first.compiled = reply.seconds;
+    if (timed) /* what takes half of the time elsewhere may take all of it here */
+        o->oracle.least_timeout = COMPILE_SECONDS + 2 * o->first.seconds;
     o->first.verdict = judge_reply(o, &reply, &o->first.signature);
     o->first.error = describe_reply(&reply, &o->arena);
     o->first.eager = reply.eager;
@@ -335,9 +370,6 @@ static struct str backend_of(const struct torch_options *options)
     return options->question == TORCH_RUN || options->question == TORCH_ACCURACY ? STR("inductor")
                                                                                  : STR("aot_eager");
 }
-
-/* A graph that compiles takes longer than one that fails early, as the first one may. */
-enum { COMPILE_SECONDS = 60 };
 
 static bool start_python(struct oracle_torch *o, struct err *err)
 {
@@ -392,7 +424,24 @@ struct repro_what oracle_torch_repro(const struct oracle *oracle)
         what.message = o->first.error;
     }
     what.eager_fails = o->first.eager.n > 0;
+    what.seconds = least_seconds(o);
     return what;
+}
+
+/* ---- The time of compiling ---- */
+
+bool oracle_torch_time(struct oracle *oracle, const struct candidate *candidate, double timeout,
+                       const atomic_bool *cancel, struct arena *arena, double *ret, struct str *why,
+                       struct err *err)
+{
+    struct oracle_torch *o = (struct oracle_torch *)oracle;
+    const struct oracle_question asking = { .timeout = timeout, .cancel = cancel };
+    struct reply reply;
+    if (!exchange(o, candidate, PURPOSE_TIME, &asking, arena, &reply, err))
+        return false;
+    *ret = reply.outcome == OUTCOME_TIMED ? reply.seconds : -1;
+    *why = reply.message;
+    return true;
 }
 
 /* ---- Bisecting the compiler ---- */
@@ -401,7 +450,8 @@ bool oracle_torch_can_bisect(const struct oracle *oracle)
 {
     const struct oracle_torch *o = (const struct oracle_torch *)oracle;
     return questions[o->options.question].route == REPRO_COMPILE &&
-           str_is(o->options.backend, "inductor") && !str_is(o->first.signature.kind, "crash");
+           o->options.question != TORCH_SECONDS && str_is(o->options.backend, "inductor") &&
+           !str_is(o->first.signature.kind, "crash");
 }
 
 bool oracle_torch_bisect(struct oracle *oracle, const struct candidate *candidate, double timeout,

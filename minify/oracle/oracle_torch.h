@@ -8,6 +8,8 @@
  *                was above the tolerance, or by 1000 times the tolerance, so that shrinking does
  *                not walk into rounding noise. The results of eager mode are in a file of TMPDIR
  *                when the compiled graph runs: the tensors of one of the two runs are in memory
+ *   seconds      compiling takes at least half of the processor time that it takes for the
+ * original: that of a first call less that of a second one, which is compiled already
  *
  * Each candidate is written as a repro (minify/repro/repro.h) that defines f and inputs. */
 #ifndef SYMTAPE_MINIFY_ORACLE_ORACLE_TORCH_H
@@ -18,15 +20,16 @@
 #include "minify/repro/repro.h"
 
 /*  QUESTION(id, "name", check of the repro, route) */
-#define TORCH_QUESTIONS(QUESTION)                                   \
-    QUESTION(COMPILE, "compile", REPRO_RAISES, REPRO_COMPILE)       \
-    QUESTION(RUN, "run", REPRO_RAISES, REPRO_COMPILE)               \
-    QUESTION(ACCURACY, "accuracy", REPRO_WRONG, REPRO_COMPILE)      \
-    QUESTION(MAKE_FX, "make_fx", REPRO_RAISES, REPRO_MAKE_FX)       \
-    QUESTION(EXPORT, "export", REPRO_RAISES, REPRO_EXPORT)          \
-    QUESTION(DECOMPOSE, "decompose", REPRO_RAISES, REPRO_DECOMPOSE) \
-    QUESTION(CONSTRAINTS, "constraints", REPRO_RAISES, REPRO_CONSTRAINTS)
-#define TORCH_QUESTION_WORDS "compile|run|accuracy|make_fx|export|decompose|constraints"
+#define TORCH_QUESTIONS(QUESTION)                                         \
+    QUESTION(COMPILE, "compile", REPRO_RAISES, REPRO_COMPILE)             \
+    QUESTION(RUN, "run", REPRO_RAISES, REPRO_COMPILE)                     \
+    QUESTION(ACCURACY, "accuracy", REPRO_WRONG, REPRO_COMPILE)            \
+    QUESTION(MAKE_FX, "make_fx", REPRO_RAISES, REPRO_MAKE_FX)             \
+    QUESTION(EXPORT, "export", REPRO_RAISES, REPRO_EXPORT)                \
+    QUESTION(DECOMPOSE, "decompose", REPRO_RAISES, REPRO_DECOMPOSE)       \
+    QUESTION(CONSTRAINTS, "constraints", REPRO_RAISES, REPRO_CONSTRAINTS) \
+    QUESTION(SECONDS, "seconds", REPRO_SECONDS, REPRO_COMPILE)
+#define TORCH_QUESTION_WORDS "compile|run|accuracy|make_fx|export|decompose|constraints|seconds"
 
 enum torch_question {
 #define QUESTION(id, name, check, route) TORCH_##id,
@@ -40,7 +43,7 @@ struct torch_options {
     struct str backend;         /* "": "inductor" of run and accuracy, "aot_eager" of the rest */
     struct program_setup setup; /* its texts outlive the oracle; `backend` is the one above */
     bool cpu;                   /* everything runs on the CPU, whatever was recorded */
-    double timeout;             /* seconds for the first question; 0: 300 */
+    double timeout;             /* seconds for the first question; 0: 300, an hour of SECONDS */
     struct launcher *launcher;  /* its workers ask, and not this machine; NULL */
 };
 
@@ -52,7 +55,8 @@ struct torch_first {
     struct str eager;   /* the error of f in eager mode, or "" if f runs */
     struct str version; /* of PyTorch */
     bool no_device;     /* UNRESOLVED, since this machine lacks the graph's device: options.cpu */
-    double seconds;
+    double seconds;     /* until the answer came */
+    double compiled;    /* of SECONDS: those of the processor that compiling took */
 };
 
 /* Starts the worker, or asks those of the launcher (minify/oracle/torch_remote.h), and asks about
@@ -88,6 +92,13 @@ bool oracle_torch_bisect(struct oracle *oracle, const struct candidate *candidat
                          const atomic_bool *cancel, struct arena *arena, struct torch_bisected *ret,
                          struct err *err);
 bool oracle_torch_can_bisect(const struct oracle *oracle);
+
+/* Sets *ret to the seconds of processor time that compiling a candidate takes, or to a negative
+ * number if it was not compiled, with the reason in *why, in `arena`. For the question SECONDS.
+ * Returns false with err set if the worker cannot be started again. */
+bool oracle_torch_time(struct oracle *oracle, const struct candidate *candidate, double timeout,
+                       const atomic_bool *cancel, struct arena *arena, double *ret, struct str *why,
+                       struct err *err);
 
 /* Returns options for a repro with the same route, check, backend and error. */
 struct repro_what oracle_torch_repro(const struct oracle *oracle);

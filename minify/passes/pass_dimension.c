@@ -1,6 +1,7 @@
 /* A failure that is caused by a size often needs only one dimension, or those that the error names:
- * this pass keeps these and removes all others in one step. Removing symbols and dimensions one by
- * one takes many questions, so this pass comes first when few calls are left. */
+ * this pass keeps these and removes all others in one step, with the recorded numbers for sizes if
+ * the failure needs no symbol, which a smaller number may hide. Removing symbols and dimensions one
+ * by one takes many questions, so this pass comes first when few calls are left. */
 #include <stdlib.h>
 
 #include "minify/passes/pass_edits.h"
@@ -110,6 +111,13 @@ static void drop_others(struct edits *edits, const struct candidate *best, const
     }
 }
 
+static void make_static(struct edits *edits, const struct candidate *best)
+{
+    for (uint32_t i = 0; i < best->n_symbols; i++)
+        if (is_integer_size(&best->symbols[i]))
+            edits_add(edits, EDIT_STATIC, i, 0, 0);
+}
+
 /* Proposes to change symbols: sizes of several symbols may have to be equal, or different, so one
  * alone is made small. */
 static void change_symbols(struct edits *edits, const struct candidate *best, const bool *kept,
@@ -135,10 +143,14 @@ bool pass_dimension(struct search *search)
     bool *kept = calloc(best->n_symbols, sizeof *kept);
     uint32_t n = kept ? choose_kept_symbols(best, search_failure(search), kept) : 0;
     if (n) {
+        edits_propose(&edits);
+        make_static(&edits, best);
+        drop_others(&edits, best, kept);
+        edits_propose(&edits);
         change_symbols(&edits, best, kept, n == 1);
         drop_others(&edits, best, kept);
     }
     edits.failed |= !kept;
     free(kept);
-    return edits_try(search, &edits, NULL);
+    return edits_try_each(search, &edits, NULL);
 }

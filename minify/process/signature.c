@@ -42,12 +42,18 @@ static bool starts_symbol_word(struct str rest)
     return rest.n && is_word_char(rest.p[0]);
 }
 
-/* Returns whether a word is a function of sympy that occurs in sizes. */
-static bool is_sympy_function(struct str word)
+/* Returns whether a word before `rest` is a function of sympy, or infinity, as sizes have them. */
+static bool is_sympy_function(struct str word, struct str rest)
 {
-    static const char *const names[] = { "Mod",      "PythonMod", "Max", "Min", "FloorDiv",
-                                         "CleanDiv", "CeilDiv",   "Eq",  "Ne",  "int_oo" };
-    return STR_IS_ANY(word, names);
+    static const char *const names[] = {
+#define SYM_KIND(name, class_, order, key, subkey, precedence, facts) class_,
+#include "replay/shape/expr/sym.def"
+#undef SYM_KIND
+        "CeilDiv",
+        "Eq",
+        "Ne",
+    };
+    return str_is(word, "int_oo") || (str_starts(rest, STR("(")) && STR_IS_ANY(word, names));
 }
 
 /* Returns the length of the run of numbers and symbols with their operators and brackets at the
@@ -62,7 +68,7 @@ static size_t run_length(struct str text)
         char c = rest.p[0];
         if (starts_symbol_word(rest)) {
             bool number = take_signature_word(&rest, &word);
-            if (!number && !is_sympy_function(word))
+            if (!number && !is_sympy_function(word, rest))
                 break;
             any |= number;
             end = number && depth == 0 ? text.n - rest.n : end;

@@ -15,6 +15,7 @@ import re
 import signal
 import socket
 import sys
+import time
 import traceback
 
 backend = None  # of --torch-backend MODULE:NAME
@@ -191,6 +192,33 @@ def is_good(torch, question, source, expected):
     return expected is None or compare(torch, actual, expected)[1] <= 1  # noqa: F821
 
 
+class Enough(BaseException):
+    """Compiling takes as long as was asked about."""
+
+
+def seconds(torch, question, source):
+    """The processor time that compiling takes: that of a first call less that of a second one, which is compiled already. What the
+    first compile of a process takes once is not counted."""
+    def enough(number, frame):
+        raise Enough
+
+    torch.compile(lambda x: x + 1, backend="aot_eager")(torch.zeros(3))
+    torch._dynamo.reset()
+    scope, times = made(source), []
+    call = compiled(torch, question, scope["f"], scope["inputs"])
+    signal.signal(signal.SIGPROF, enough)
+    signal.setitimer(signal.ITIMER_PROF, question["enough"], 1)
+    try:
+        for _ in range(2):
+            began = time.process_time()
+            call(*scope["inputs"])
+            times.append(time.process_time() - began)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+    except Enough:
+        times = [question["enough"], 0]
+    return times[0] - times[1]
+
+
 def answer(torch, question, source):
     import linecache
     why = refusal(source, NAMES)  # noqa: F821
@@ -219,6 +247,8 @@ def answer(torch, question, source):
         return {"outcome": "bisected", **found} if found else {"outcome": "ok"}
     scope = scope or made(source)
     try:
+        if question["ask"] == "seconds":
+            return {"outcome": "timed", "seconds": seconds(torch, question, source)}
         torch.manual_seed(0)
         call = compiled(torch, question, scope["f"], scope["inputs"])
         actual = call(*scope["inputs"]) if question["run"] else None

@@ -42,6 +42,7 @@ enum repro_check {
     REPRO_GUARD,       /* the guard `expr` is added */
     REPRO_SPECIALIZES, /* a symbol becomes a number */
     REPRO_GUARDS,      /* at least `at_least` guards are added */
+    REPRO_SECONDS,     /* compiling takes at least `seconds` of processor time */
     REPRO_RUNS         /* success: exit 0, or 1 with any exception */
 };
 
@@ -54,6 +55,7 @@ struct repro_what {
     struct str expr;      /* of REPRO_GUARD: sympy's str() over the candidate's symbols; of
                              REPRO_SPECIALIZES: the symbol */
     uint64_t at_least;
+    double seconds;
     bool eager_fails;           /* f itself raises, so it is not run first */
     bool cpu;                   /* everything runs on the CPU, whatever was recorded */
     struct program_setup setup; /* what programs need besides PyTorch */

@@ -106,6 +106,7 @@ static const char *device_check(const struct repro *r)
 static bool eager_first(const struct repro *r)
 {
     return r->what->check != REPRO_NOTHING && r->what->check != REPRO_RUNS &&
+           r->what->check != REPRO_SECONDS &&
            (!r->what->eager_fails || r->what->check == REPRO_WRONG);
 }
 
@@ -123,7 +124,7 @@ static bool asks_guards(const struct repro *r)
 static bool is_plain(const struct repro *r)
 {
     return r->what->plain && !asks_guards(r) && r->what->check != REPRO_NOTHING &&
-           r->what->route != REPRO_CUDA;
+           r->what->check != REPRO_SECONDS && r->what->route != REPRO_CUDA;
 }
 
 static void put_plain_imports(struct repro *r)
@@ -139,6 +140,8 @@ static void put_checked_imports(struct repro *r)
     if ((r->what->check == REPRO_RAISES && r->what->message.n) || r->what->check == REPRO_GUARD)
         buf_puts(r->out, "import re\n");
     buf_puts(r->out, "import sys\n");
+    if (r->what->check == REPRO_SECONDS)
+        buf_puts(r->out, "import time\n");
     program_put_env(&r->what->setup, r->out);
     buf_puts(r->out, "\ntry:\n    import torch\n");
     program_put_setup_imports(&r->what->setup, 4, r->out);
@@ -401,6 +404,21 @@ static void put_wrong(struct repro *r)
                      "    print(\"cannot run:\", error)\n    sys.exit(125)\n");
 }
 
+/* The first call compiles; a second one, which does not, tells what running takes. What the first
+ * compile of a process takes once is not counted. */
+static void put_seconds(struct repro *r)
+{
+    buf_puts(r->out, "def warm(x):\n    return x + 1\n\n\ntorch.compile(warm, backend=");
+    program_put_backend(backend(r), r->out);
+    buf_puts(r->out, ")(torch.zeros(3))\nbegan = time.process_time()\n");
+    put_compile_call(r, "");
+    buf_puts(r->out, "once = time.process_time()\n");
+    put_compile_call(r, "");
+    buf_puts(r->out, "seconds = 2 * once - began - time.process_time()\n"
+                     "print(\"compiling took\", seconds, \"s of processor time\")\n");
+    buf_printf(r->out, "sys.exit(seconds >= %.3g)\n", r->what->seconds);
+}
+
 static const char *env_list(const struct repro *r)
 {
     switch (r->what->route) {
@@ -453,6 +471,7 @@ void repro_put_check(struct repro *r)
     case REPRO_GUARD:
     case REPRO_GUARDS: put_guard_checks(r); break;
     case REPRO_RUNS: put_compile_call(r, ""); break;
+    case REPRO_SECONDS: put_seconds(r); break;
     case REPRO_NOTHING: break;
     }
 }

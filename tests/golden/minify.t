@@ -87,24 +87,22 @@ A tape alone: the compile that failed is picked. Its graph has to be there, and 
     [exit 2]
 
     $ SYMTAPE_PYTHON=false symtape minify $RECORDINGS/deep.log.zst -o picked.tape | sed 's/, [0-9.e-]* s$//'
-    calls 9 -> 1, symbols 4 -> 3, guards 1 -> 1; 11 checks (3 answers were known)
+    calls 9 -> 1, symbols 4 -> 2, guards 1 -> 1; 13 checks (6 answers were known)
     minimal: removing any single remaining part makes the failure disappear
     failure: GuardOnDataDependentSymNode: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4).  (Size-like symbols: none)
 
     # symtape candidate: partial_dynamo, torch 2.13.0+cpu, seed 0
-    # symbol s77 = 2 in [2, int_oo] from L['x'].size()[0]
     # symbol u0 in [-int_oo, int_oo] unbacked
     # symbol u2 in [-int_oo, int_oo] unbacked
     # guard u2 > 4 before return
     class GraphModule(torch.nn.Module):
-        def forward(self, L_x_: "f32[s77][1]cpu", item: "Sym(u0)"):
+        def forward(self, L_x_: "f32[9][1]cpu", item: "Sym(u0)"):
             # File: /home/user/demo/data_dependent.py:12 in keep_large, code: y = x[:kept]
             y: "f32[u2][1]cpu" = L_x_[slice(None, item, None)]
             return (y,)
 
     why each part is needed
       y = operator.getitem, replaced by an input: it does not fail any more
-      symbol s77 of L['x'].size()[0], made a number: it does not fail any more
       guard u2 > 4, removed: it does not fail any more
     2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
     2> symtape: $RECORDINGS/deep.log.zst:0/0_0:symtape_partial_dynamo_graph: asks symtape's own shape engine; no program is run for it
@@ -214,7 +212,7 @@ Limits keep the best so far, and --resume goes on.
 The shape engine as the oracle: which calls add this guard, and what is each there for?
 
     $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --guard 'Eq(32*s27*s77, 256*s77*((s27//8)))' -o guard.tape
-    calls 91 -> 1, symbols 6 -> 2, guards 1 -> 0; 14 checks (4 answers were known), {*} s
+    calls 91 -> 1, symbols 6 -> 2, guards 1 -> 0; 14 checks (6 answers were known), {*} s
     minimal: removing any single remaining part makes the failure disappear
     failure: the guard Eq(32*s27*s77, 256*s77*((s27//8))) is added
 
@@ -318,7 +316,7 @@ A cost without a number prints what the graph costs, and writes nothing.
       seconds          527 ms: estimated time of compiling
 
     Estimated: Dynamo, AOTAutograd without gradients and guards, as counts of the replay by what a unit of work took with PyTorch 2.13 on another machine.
-    With these units, symtape profile --cost-model was 10 % off in the median of 17 recordings.
+    With these units, symtape profile --cost-model, which knows what was dispatched, was 10 % off in the median of 17 recordings; --torch-oracle seconds, with a limit, measures what PyTorch takes.
 
       operator                        guards  dispatches  evaluations  symbolic-tensors  expr-size  calls  seconds
       aten.addmm.default                   -          13           14                 3          3      1  35.0 ms
@@ -499,7 +497,15 @@ Mistakes.
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --guard 'Eq(s0, 1)'
-    2> symtape: --check, --torch-oracle, --error, --guard, --specializes, --cost, --backend-mismatch and --has-ops exclude each other
+    2> symtape: --check, --torch-oracle, --error, --guard, --specializes, --cost, --backend-mismatch and --has-ops exclude each other, except for --cost with --torch-oracle seconds
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'guards>=1' --torch-oracle run -o none.tape
+    2> symtape: --check, --torch-oracle, --error, --guard, --specializes, --cost, --backend-mismatch and --has-ops exclude each other, except for --cost with --torch-oracle seconds
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'guards>=1' --torch-oracle seconds --launcher 'ssh a' -o none.tape
+    2> symtape: --launcher: with --cost, this machine alone is asked how long compiling takes
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --invert

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Programs that fail with the live PyTorch, one after the other by `symtape minify -- PYTHON fail.py`: how long
 it takes from the command to a repro, and whether the repro fails as the program did, in a fresh process. Prints
-a line a program and the percentiles; asserts nothing about time. For each repro: how many symbols it has, and whether each of them
-is needed, so that it is still symbolic where the failure is and nowhere else.
+a line a program and the percentiles; asserts nothing about time. For each repro: how many symbols of sizes it has, and whether each of them
+is needed, so that it is still symbolic where the failure is and nowhere else; how many symbols are made from data, which no size replaces;
+how many dimensions its inputs have, and the largest size of them; the devices; and whether no single one of these can be taken away or
+made smaller.
 
 usage: live_failures.py [--only NAME;...] [--seconds LIMIT] [SYMTAPE]
 ($SYMTAPE_PYTHON names a Python with PyTorch; with --only the exit code is 1 if one has no verified repro)"""
@@ -125,6 +127,15 @@ PROGRAMS = {
 }
 
 
+def sizes_of(out):
+    """The dimensions of the inputs of the graph that is printed, the largest of them that is a number, and the devices."""
+    hints = dict(re.findall(r"^# symbol (\w+) = (\d+)", out, re.M))
+    inputs = re.search(r"^    def forward\(self(.*)\):$", out, re.M)
+    tensors = re.findall(r': "\w+\[([^\]]*)\]\[[^\]]*\](\w+)', inputs[1] if inputs else "")
+    sizes = [hints.get(size, size) for shape, _ in tensors for size in shape.split(", ") if size]
+    return len(sizes), max([int(size) for size in sizes if size.isdigit()], default=0), sorted({device for _, device in tensors})
+
+
 def reduce(symtape, python, name, seconds):
     text, files, options = PROGRAMS[name]
     with tempfile.TemporaryDirectory() as scratch:
@@ -142,13 +153,18 @@ def reduce(symtape, python, name, seconds):
         verified = "reproduced 1 of 1 times" in out
         calls = re.search(r"^calls (\d+) -> (\d+), symbols (\d+) -> (\d+)", out, re.M)
         failure = re.search(r"^failure: (.*)", out, re.M)
-        left = int(calls[4]) if calls else 0
+        made = len(re.findall(r"^# symbol \S+ .* unbacked$", out, re.M))
+        left = int(calls[4]) - made if calls else 0
         needed = len(re.findall(r"^  symbol .+, made a number: ", out, re.M))
         symbols = "no symbols" if left == 0 else f"{left} needed" if needed == left else f"{needed} of {left} needed"
+        symbols += f", {made} of data" if made else ""
+        dimensions, largest, devices = sizes_of(out)
+        minimal = "\nminimal: " in out
         last = [line for line in out.splitlines() if line.startswith("symtape: ")]
-        print(f"{name:26} {took:6.1f} s  {'verified' if verified else 'NO REPRO'}  {calls[0] if calls else '':40} {symbols:12} "
+        print(f"{name:26} {took:6.1f} s  {'verified' if verified else 'NO REPRO'}  {calls[0] if calls else '':40} {symbols:20} "
+              f"{dimensions} dimensions, at most {largest}, {' and '.join(devices)}, {'minimal' if minimal else 'NOT MINIMAL'}  "
               f"{(failure[1] if verified and failure else last[-1] if last else out[-200:])[:110]}", flush=True)
-        return verified, took, left, needed
+        return verified, took, left, needed, dimensions, minimal
 
 
 def main():
@@ -166,10 +182,12 @@ def main():
     results = [reduce(symtape, python, name, args.seconds) for name in names]
     times = sorted(took for _, took, *_ in results)
     verified = sum(good for good, *_ in results)
-    symbolic = [(left, needed) for good, _, left, needed in results if good and left]
+    symbolic = [(left, needed) for good, _, left, needed, *_ in results if good and left]
+    dimensions = sum(n for good, *_, n, _ in results if good)
     print(f"{verified} of {len(results)} with a verified repro; seconds: p50 {times[len(times) // 2]:.1f}, "
           f"p90 {times[min(len(times) - 1, len(times) * 9 // 10)]:.1f}, most {times[-1]:.1f}; "
-          f"{len(symbolic)} are still symbolic, with {sum(n for n, _ in symbolic)} symbols, {sum(n for _, n in symbolic)} of them needed")
+          f"{len(symbolic)} are still symbolic, with {sum(n for n, _ in symbolic)} symbols, {sum(n for _, n in symbolic)} of them needed; "
+          f"their inputs have {dimensions} dimensions; {sum(minimal for *_, minimal in results)} are minimal")
     return 1 if args.only and verified < len(results) else 0
 
 

@@ -46,6 +46,22 @@ def f(x):
 x = torch.randn(6, 8)
 assert torch.allclose(torch.compile(f, dynamic=True)(x), f(x))
 """
+# Of three graphs, the results of the second are wrong for values that random inputs do not have.
+VALUES = """import torch
+def backend(gm, inputs):
+    if not any("cos" in str(n.target) for n in gm.graph.nodes):
+        return gm
+    return lambda *args: tuple(o + any(isinstance(a, torch.Tensor) and bool((a.abs() > 100).any()) for a in args)
+                               for o in gm(*args))
+def f(x):
+    y = torch.sin(x) * 200
+    torch._dynamo.graph_break()
+    z = torch.cos(y) + y
+    torch._dynamo.graph_break()
+    return torch.relu(z)
+x = torch.arange(1., 13.).view(3, 4)
+assert torch.allclose(torch.compile(f, backend=backend, dynamic=True)(x), f(x))
+"""
 SIZES = """import torch
 def f(x, w):
     return torch.cos(torch.sin(x).view(-1, 4) @ w).sum()
@@ -62,7 +78,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for name, text in (("own", BACKEND), ("patch", PATCH), ("lowering", LOWERING), ("sizes", SIZES),
-                           ("wrong", WRONG), ("several", SEVERAL)):
+                           ("wrong", WRONG), ("several", SEVERAL), ("values", VALUES)):
             with open(name + ".py", "w", encoding="utf-8") as out:
                 out.write(text)
 
@@ -133,6 +149,12 @@ def main():
         # Graphs that do not fail, of a tape that was named.
         _, notes = minify("many.recording.tape:2/0", "--torch-oracle", "accuracy", "-o", "none.tape", code=1)
         assert "does not fail" in notes, notes
+
+        out, notes = minify("-o", "values.tape", "--json", "--", python, "values.py", code=1)
+        assert "none of the 3 graphs fails alone" in notes, notes
+        graph = "values.recording.tape:1/0_1:dynamo_output_graph"
+        assert f"{graph}: the program succeeds if eager runs this graph, and all others are compiled; 4 runs" in notes, notes
+        assert json.loads(out)["wrong_graph"] == graph, out
 
         out, notes = minify("-o", "size.tape", "--", python, "sizes.py")
         assert "asks symtape's own shape engine" in notes, notes

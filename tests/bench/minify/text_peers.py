@@ -45,8 +45,9 @@ except ValueError:
 def timed(command, seconds, **more):
     """Runs a command for so long; returns its output, the seconds, and whether it ended by itself."""
     began = time.monotonic()
+    how = {"stderr": subprocess.DEVNULL, **more}
     process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True,
-                               stderr=subprocess.DEVNULL, start_new_session=True, **more)
+                               start_new_session=True, **how)
     try:
         out, _ = process.communicate(timeout=seconds)
         ended = True
@@ -105,7 +106,7 @@ class Case:
 
     def cvise(self, seconds):
         if not shutil.which("cvise"):
-            return None
+            return "cvise is not in PATH"
         graph = self.folder / "graph.py"
         graph.write_text(self.text)
         _, took, ended = timed(["cvise", "--not-c", "--n", "1", "--tidy", self.check, "graph.py"], seconds,
@@ -114,7 +115,7 @@ class Case:
 
     def shrinkray(self, program, seconds):
         if not program:
-            return None
+            return "shrinkray is not in PATH, and --shrinkray does not name it"
         (self.folder / "graph.py").unlink(missing_ok=True)
         graph, least = self.folder / "ray.txt", self.folder / "ray.out"
         graph.write_text(self.text)
@@ -124,6 +125,9 @@ class Case:
         return self.row(least.read_text(errors="replace"), took, ended)
 
     def fx_minifier(self, python, seconds):
+        """What fx_peer.py prints, or why it printed nothing."""
+        if not python:
+            return "SYMTAPE_PYTHON names no Python with PyTorch"
         tape = self.folder / "whole.tape"
         graph = self.folder / "whole.fx"
         subprocess.run([cases.SYMTAPE, "minify", graph, "--check", self.check, "-o", tape, "--max-calls", "1",
@@ -133,15 +137,19 @@ class Case:
         program = self.folder / "whole.py"
         with program.open("w") as f:
             subprocess.run([cases.SYMTAPE, "export", "--python", tape], stdout=f, stderr=subprocess.DEVNULL)
-        out, took, _ = timed([python, HERE / "fx_peer.py", cases.shared() / "minify", program, self.spec, seconds],
-                             seconds + 60)
-        found = json.loads(out.splitlines()[-1]) if out.strip() else None
-        return found and {**found, "graph": True}
+        said = self.folder / "fx_peer.err"
+        with said.open("w") as f:
+            out, _, ended = timed([python, HERE / "fx_peer.py", cases.shared() / "minify", program, self.spec, seconds],
+                                  seconds + 60, stderr=f)
+        if out.strip():
+            return {**json.loads(out.splitlines()[-1]), "graph": True}
+        lines = [line for line in (program.read_text() + said.read_text()).splitlines() if "cannot run" in line or "Error" in line]
+        return lines[-1].strip("# ")[:150] if lines else "it printed nothing" if ended else f"no end within {seconds + 60:.0f} s"
 
 
 def print_row(tool, row):
-    if not row:
-        print(f"    {tool:12} did not run")
+    if isinstance(row, str):
+        print(f"    {tool:12} did not run: {row}", flush=True)
         return
     asked = f"{'' if row['ended'] else '>'}{row['asked']}"
     print(f"    {tool:12} asked {asked:>6}  left {row['left']:4}  {row['seconds']:7.1f} s  "
@@ -191,13 +199,13 @@ def compare(args, spec, text, pred, sums):
         case = Case(Path(folder), spec, text, pred)
         print(f"{spec}, {calls(text, pred)} calls", flush=True)
         tools = {"symtape": lambda: case.symtape(args.seconds),
-                 "fx_minifier": lambda: python and case.fx_minifier(python, args.seconds),
+                 "fx_minifier": lambda: case.fx_minifier(python, args.seconds),
                  "cvise": lambda: case.cvise(args.seconds),
                  "Shrink Ray": lambda: case.shrinkray(args.shrinkray, args.seconds)}
         for tool, ask in tools.items():
             row = ask()
             print_row(tool, row)
-            if row:
+            if isinstance(row, dict):
                 total = sums.setdefault(tool, [0] * 6)
                 for i, value in enumerate((1, row["ended"], row["asked"], row["left"], row["seconds"], row["graph"])):
                     total[i] += value

@@ -270,16 +270,21 @@ static void test_help_fits_80_columns(void **state)
         OPT_STRING(0, "a-very-long-option-name-indeed", "VALUE", struct args, events,
                    "a help text that goes on and on, so that it has to be folded at least once "
                    "before it comes to its end"),
+        OPT_CHOICE(0, "choice",
+                   "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|more",
+                   struct args, events, "which"),
         OPT_END,
     };
     struct buf text = BUF_INIT;
     opt_help(wide, 80, &text);
-    assert_str_is(
-        buf_str(&text),
-        "  -o, --output TAPE         short\n"
-        "      --a-very-long-option-name-indeed VALUE\n"
-        "                            a help text that goes on and on, so that it has to\n"
-        "                            be folded at least once before it comes to its end\n");
+    assert_str_is(buf_str(&text),
+                  "  -o, --output TAPE         short\n"
+                  "      --a-very-long-option-name-indeed VALUE\n"
+                  "                            a help text that goes on and on, so that it has to\n"
+                  "                            be folded at least once before it comes to its end\n"
+                  "      --choice one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\n"
+                  "               more\n"
+                  "                            which\n");
     buf_release(&text);
 }
 

@@ -143,6 +143,27 @@ static void test_closure(void **state)
     candidate_free(c);
 }
 
+/* A size that becomes a symbol stays the same number: a call that the engine does not support has
+ * the result that was recorded, in the new symbol. */
+static void test_fresh_before_unsupported(void **state)
+{
+    (void)state;
+    struct candidate *c = read_text("# symbol s1 = 3 in [2, int_oo]\n" GRAPH(
+        ", x: \"f32[4*s1][1]\"",
+        "        y: \"f32[4*s1][1]\" = torch.ops.aten.cos.default(x)\n"
+        "        z: \"f32[4*s1 + 1][1]\" = torch.ops.my.longer.default(y)\n"
+        "        w: \"f32[4*s1 + 1][1]\" = torch.ops.aten.sin.default(z)\n"
+        "        return (w,)\n"));
+    struct candidate *d = apply(c, (struct edit){ EDIT_FRESH, 0, 0, 0 });
+    assert_graph(d, GRAPH(", x: \"f32[s1000][1]\"",
+                          "        y: \"f32[s1000][1]\" = torch.ops.aten.cos.default(x)\n"
+                          "        z: \"f32[s1000 + 1][1]\" = torch.ops.my.longer.default(y)\n"
+                          "        w: \"f32[s1000 + 1][1]\" = torch.ops.aten.sin.default(z)\n"
+                          "        return (w,)\n"));
+    candidate_free(d);
+    candidate_free(c);
+}
+
 static const char *const parts =
     GRAPH(", x: \"f32[s1, 4][4, 1]\"",
           "        split = torch.ops.aten.split.Tensor(x, 2, 1)\n"
@@ -447,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_bypass),
         cmocka_unit_test(test_prefix_and_suffix),
         cmocka_unit_test(test_closure),
+        cmocka_unit_test(test_fresh_before_unsupported),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_substitute),
         cmocka_unit_test(test_sizes),

@@ -31,6 +31,8 @@ VIEW = HEAD + """        t: "f32[8, s77][1, 8]cpu" = l_x_.t()
         view: "f32[8*s77][1]cpu" = t.view(-1)
         return (view,)
 """
+LONG = HEAD + "".join(f'        sin_{i}: "f32[s77, 8][8, 1]cpu" = torch.sin({f"sin_{i - 1}" if i else "l_x_"})\n'
+                      for i in range(80)) + "        return (sin_79,)\n"
 # Fails by itself, and otherwise.
 BROKEN = HEAD + """        add: "f32[s77, 8][8, 1]cpu" = l_x_.sum(99)
         return (add,)
@@ -42,7 +44,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for name, text in (("relu", RELU), ("small", SMALL_RELU), ("none", NO_RELU),
-                           ("view", VIEW), ("broken", BROKEN)):
+                           ("view", VIEW), ("broken", BROKEN), ("long", LONG)):
             with open(name + ".fx", "w", encoding="utf-8") as out:
                 out.write(text)
 
@@ -53,6 +55,11 @@ def main():
                 sys.exit(77)
             assert run.returncode == 0, run.stderr
             return [json.loads(line) for line in run.stdout.splitlines()]
+
+        first, small, broken = ask("seconds", "aot_eager", "long.fx", "small.fx", "broken.fx")
+        assert first["verdict"] == "interesting" and first["error"].startswith("compiling takes "), first
+        assert small["verdict"] == "boring" and small["text"].startswith("compiling takes "), small
+        assert broken["verdict"] == "other" and broken["text"], broken
 
         relus = ["relu.fx", "small.fx", "none.fx", "broken.fx"]
         first, small, none, broken = ask("compile", "relu_compile_error_TESTING_ONLY", *relus)

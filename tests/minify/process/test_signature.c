@@ -26,6 +26,9 @@ static void test_numbers_and_symbols(void **state)
          "Could not guard on .* \\(unhinted: .*\\)\\. \\(Size-like symbols: none\\)");
     same("size s and step_2 stay, 3 and (s4 go", "size s and step_2 stay, N and (N go",
          "size s and step_2 stay, .* and \\(.* go");
+    same("got [2*s53 + Max(0, 2*CeilToInt(IntTrueDiv(s53, 2)) + 1), s53] X [7, 7]", "got N X N",
+         "got .* X .*");
+    same("Not (3) Max 4 TruncToIntx", "Not N Max N TruncToIntx", "Not .* Max .* TruncToIntx");
     same("Eq(Mod(s27, 7), 0) - x", "N - x", ".* - x");
 }
 

@@ -106,9 +106,17 @@ static bool take_graph_event(partials *graphs, const struct deep_event *e)
 }
 
 /* ------------------------------------------------------------------------------------------------
- * Nodes that are omitted: erased ones, and unused arithmetic on sizes, which PyTorch removes as
- * dead code when a graph is complete. The last node stays, because it may be the one that failed.
+ * Nodes that are omitted: unused ones that PyTorch erased, and unused arithmetic on sizes, which
+ * PyTorch removes as dead code when a graph is complete. The last node stays, because it may be the
+ * one that failed. An erased node that others use stays: PyTorch gave these others another argument
+ * before it erased the node (insert_deferred_runtime_asserts of
+ * torch/fx/passes/runtime_assert.py), but recordings have the arguments that nodes were made with.
  */
+
+static bool is_omitted(const struct partial_node *part)
+{
+    return part->erased && !part->used;
+}
 
 static bool is_size_arithmetic(const struct partial_node *part)
 {
@@ -145,7 +153,7 @@ static void mark_all(const struct partial *graph)
     bool last = true;
     for (size_t i = graph->parts.n; i-- > 0;) {
         struct partial_node *part = &graph->parts.v[i];
-        if (part->erased)
+        if (is_omitted(part))
             continue;
         part->used |= last || !is_size_arithmetic(part);
         last = false;
@@ -220,7 +228,7 @@ static void put_inputs(struct deep_packer *pack, const struct partial *graph)
     buf_puts(&pack->rows, "    def forward(self");
     for (size_t i = 0; i < graph->parts.n; i++) {
         const struct partial_node *part = &graph->parts.v[i];
-        if (part->role != DEEP_NODE_PLACEHOLDER || part->erased)
+        if (part->role != DEEP_NODE_PLACEHOLDER || is_omitted(part))
             continue;
         buf_printf(&pack->rows, ", %.*s", STR_ARG(part->value));
         put_node_annotation(&pack->rows, part);
@@ -228,7 +236,7 @@ static void put_inputs(struct deep_packer *pack, const struct partial *graph)
     buf_puts(&pack->rows, "):\n");
     for (size_t i = 0; i < graph->parts.n; i++) {
         const struct partial_node *part = &graph->parts.v[i];
-        if (part->role == DEEP_NODE_PLACEHOLDER && !part->erased &&
+        if (part->role == DEEP_NODE_PLACEHOLDER && !is_omitted(part) &&
             !str_eq(part->name, part->value))
             buf_printf(&pack->rows, "        %.*s = %.*s\n", STR_ARG(part->name),
                        STR_ARG(part->value));
@@ -245,7 +253,7 @@ static uint64_t put_partial_graph(struct deep_packer *pack, const struct partial
     put_inputs(pack, graph);
     for (size_t i = 0; i < graph->parts.n && !pack->failed; i++) {
         const struct partial_node *part = &graph->parts.v[i];
-        if (part->erased || !part->used)
+        if (!part->used)
             continue;
         packing_check(pack);
         n++;

@@ -247,6 +247,20 @@ static void test_erased(void **state)
     trace_close(trace);
 }
 
+/* A call has the argument that it was made with, also after PyTorch gave it another one and erased
+ * that. */
+static void test_erased_after_use(void **state)
+{
+    (void)state;
+    struct buf side = side_graph(1);
+    side_event(&side, DEEP_ERASE, "44", N(1), N(4));
+    struct trace *trace = open_packed(&side);
+    struct str text = payload_of(trace, EVENT_SYMTAPE_PARTIAL_DYNAMO_GRAPH);
+    assert_true(str_find(text, STR("        y: \"f32[s77, 4][4, 1]cpu\" = l_x_ + 1\n")) < text.n);
+    assert_true(str_find(text, STR("bad(y, )")) < text.n);
+    trace_close(trace);
+}
+
 /* What torch.export traces belongs to no compile, which would have its symbols. */
 static void test_sizes_of_export(void **state)
 {
@@ -314,10 +328,15 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dispatches),  cmocka_unit_test(test_costs_uses_phases),
-        cmocka_unit_test(test_env),         cmocka_unit_test(test_partial_graphs),
-        cmocka_unit_test(test_erased),      cmocka_unit_test(test_sizes_of_export),
-        cmocka_unit_test(test_record_deep), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_dispatches),
+        cmocka_unit_test(test_costs_uses_phases),
+        cmocka_unit_test(test_env),
+        cmocka_unit_test(test_partial_graphs),
+        cmocka_unit_test(test_erased),
+        cmocka_unit_test(test_erased_after_use),
+        cmocka_unit_test(test_sizes_of_export),
+        cmocka_unit_test(test_record_deep),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
