@@ -112,7 +112,7 @@ static bool add_spots(struct deep_cost_builder *d)
 {
     for (uint32_t i = 0; i < d->in->deep->n_costs; i++) {
         const struct deep_cost *cost = &d->in->deep->costs[i];
-        if (!build_takes(d->b, d->in, cost->record))
+        if (deep_is_instruction(cost) || !build_takes(d->b, d->in, cost->record))
             continue;
         buf_counted(&d->key, cost->cost);
         buf_counted(&d->key, cost->caller);

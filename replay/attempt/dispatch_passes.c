@@ -307,23 +307,23 @@ static bool add_pass_operators(struct pass_run *run, const struct pass_walk *wal
     return true;
 }
 
-static void note_output(struct pass_run *run, struct value value)
+static bool note_output(struct pass_run *run, struct value value)
 {
     if (value.kind != VALUE_TENSOR)
-        return;
+        return true;
     struct tensor x = value.u.tensor;
     sym_id form = ops_model_form(run->walker->ops, x.storage);
-    if (!vec_push(&run->outputs, (struct pass_output){ x.meta->dtype, x.meta->ndim, form }))
-        err_nomem(&run->walker->err);
+    return vec_push(&run->outputs, (struct pass_output){ x.meta->dtype, x.meta->ndim, form });
 }
 
-static void note_outputs(struct pass_run *run, struct value result)
+static bool note_outputs(struct pass_run *run, struct value result)
 {
     run->outputs.n = run->next_output = 0;
-    note_output(run, result);
+    bool ok = note_output(run, result);
     if (result.kind == VALUE_TUPLE || result.kind == VALUE_LIST)
-        for (uint32_t i = 0; i < result.n; i++)
-            note_output(run, result.u.items[i]);
+        for (uint32_t i = 0; i < result.n && ok; i++)
+            ok = note_output(run, result.u.items[i]);
+    return ok;
 }
 
 /* Walks a program and adds its counters. */
@@ -343,8 +343,8 @@ static bool walk_pass(struct pass_run *run, const struct pass_walk *walk)
     run->walker->input_again = walk->input;
     struct value result = value_none();
     bool ok = walk_again(run->walker, walk->program, &result);
-    if (ok && walk->pass == PASS_METADATA)
-        note_outputs(run, result);
+    if (ok && walk->pass == PASS_METADATA && !note_outputs(run, result))
+        ok = err_nomem(&run->walker->err);
     run->walker->input_again = NULL;
     run->walker->result_again = NULL;
     run->walker->counted = NULL;

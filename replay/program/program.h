@@ -108,8 +108,9 @@ struct outcome_note {
     bool adopted;    /* the recorded meta replaces its result from here on */
     bool tried;      /* for a mismatch: it is decided whether the record or the rule is wrong */
     bool pending;    /* it is compared again at the end of the graph */
-    bool fresh; /* the call created unbacked symbols, or got them from a cache: a warm walk uses
-                   its result as it was */
+    bool fresh;    /* the call created unbacked symbols, or got them from a cache: a warm walk uses
+                      its result as it was */
+    bool gradient; /* its result requires a gradient: gradients.h */
     const struct note_detail *detail; /* NULL for none */
 };
 

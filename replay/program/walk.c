@@ -1,9 +1,9 @@
 #include "replay/program/walk.h"
 
 #include "replay/ops/layers.h"
-#include "replay/ops/layout/layout.h"
 #include "replay/ops/model/dispatch_model.h"
 #include "replay/ops/model/stats.h"
+#include "replay/program/gradients.h"
 
 struct call_result {
     enum op_outcome outcome;
@@ -113,6 +113,10 @@ static struct call_result call_step(struct walker *w, const struct program *p,
 {
     const struct arguments arguments = step_arguments(step);
     struct call_result ret = { .outcome = OP_UNSUPPORTED };
+    if (!gradients_pass(w->ops, p, step)) {
+        fail_memory(w);
+        return ret;
+    }
     switch (step->kind) {
     case STEP_OPERATOR: ret.outcome = ops_call_op(w->ops, step->op, &arguments, &ret.value); break;
     case STEP_FUNCTION:
@@ -385,47 +389,6 @@ static void take_written(struct program *p, const struct step *step,
         program_take_written(p, step);
 }
 
-/* ---- Gradients ---- */
-
-static bool takes_gradient(const struct walker *w, const struct program *p, const struct step *step)
-{
-    for (uint32_t i = 0; i < step->n_patches; i++) {
-        node_id from = p->patches[step->first_patch + i].from;
-        if (from < p->n_steps && p->first[from].kind == VALUE_TENSOR &&
-            ops_requires_gradient(w->ops, p->first[from].u.tensor))
-            return true;
-    }
-    return false;
-}
-
-static bool mark_gradient(struct walker *w, struct value value, unsigned depth)
-{
-    bool ok = true;
-    if (value.kind == VALUE_TENSOR && (dtype_is_float(value.u.tensor.meta->dtype) ||
-                                       dtype_is_complex(value.u.tensor.meta->dtype)))
-        ok = ops_note_gradient(w->ops, value.u.tensor);
-    for (uint32_t i = 0; (value.kind == VALUE_TUPLE || value.kind == VALUE_LIST) && i < value.n &&
-                         depth < KEEP_NESTING && ok;
-         i++)
-        ok = mark_gradient(w, value.u.items[i], depth + 1);
-    return ok;
-}
-
-/* Results of a call require a gradient when one of its arguments does. */
-static bool note_gradients(struct walker *w, const struct program *p, const struct step *step,
-                           struct value result)
-{
-    if (str_ends(step->target, STR("_set_grad_enabled")) && step->n_args &&
-        step->args[0].kind == VALUE_BOOL) {
-        w->grad_disabled = step->args[0].u.sym == SYM_ID_FALSE;
-        return true;
-    }
-    return w->grad_disabled || str_is(target_base_name(step->target), "detach") ||
-           !takes_gradient(w, p, step) || mark_gradient(w, result, 0) || fail_memory(w);
-}
-
-/* ---- Calls that are made ---- */
-
 static bool first_call(struct interpreter *in, struct program *p, const struct step *step,
                        bool ready, struct value *ret)
 {
@@ -454,8 +417,7 @@ static bool first_call(struct interpreter *in, struct program *p, const struct s
     else
         adopt_recorded(w, p, step, ready, &result);
     take_written(p, step, &result);
-    if (!note_gradients(w, p, step, result.value))
-        return false;
+    gradients_note(p, step, result.value, &w->grad_disabled);
     *ret = p->first[step->node] = result.value;
     if (env_n_symbols(w->env) != n_symbols || ops_memo_uses(w->ops) != memo_uses) {
         p->notes[step->node].fresh = true;
@@ -482,8 +444,6 @@ static bool warm_call(struct interpreter *in, struct program *p, const struct st
         result.value = recorded_value(w, step);
     if (!note->fresh)
         take_written(p, step, &result);
-    if (!note_gradients(w, p, step, result.value))
-        return false;
     *ret = w->counts && w->result_again ? w->result_again(w->user, result.value) : result.value;
     return true;
 }
@@ -659,6 +619,7 @@ bool walk_program(struct walker *w, struct program *p)
 {
     struct value ignored;
     ops_set_subgraph(w->ops, walk_subgraph, w);
+    w->grad_disabled = false;
     return walk_nested(w, p, NULL, 0, &ignored) && run_children(w, p);
 }
 

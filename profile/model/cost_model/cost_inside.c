@@ -63,7 +63,7 @@ static bool add_costs(struct inside_build *m)
                                         .ns = i64_saturated(cost->self_ns) };
         if (!build_takes(m->b, m->in, cost->record))
             continue;
-        if (!str_is(cost->caller, "torch._dynamo.symbolic_convert"))
+        if (!deep_is_instruction(cost))
             add_cost(m, cost);
         else if (!vec_push(&m->instructions, row))
             return false;

@@ -184,8 +184,8 @@ struct ops {
     int32_t current_device; /* the index that "cuda" means */
     vec_of(sym_id)
     storage_bytes; /* by storage; replay/ops/layout/storage.h */
-    vec_of(bool)
-    gradients;                    /* by storage: ops_note_gradient() */
+    vec_of(uint32_t)
+    gradients;                    /* storages: ops_note_gradient() */
     uint32_t depth, nesting;      /* composite operators add to nesting, but not to depth */
     const struct call *outermost; /* the running call that no other made; NULL: none is running */
     uint32_t kernel;              /* depth of the calls that meta kernels make by themselves */

@@ -315,16 +315,18 @@ struct tensor ops_written(const struct ops *ops, size_t i, uint32_t *arg)
 
 bool ops_note_gradient(struct ops *ops, struct tensor x)
 {
-    if (!ops->autograd)
-        return true;
-    while (ops->gradients.n <= x.storage)
-        if (!vec_push(&ops->gradients, false))
-            return false;
-    return ops->gradients.v[x.storage] = true;
+    return !ops->autograd || vec_push(&ops->gradients, x.storage);
+}
+
+void ops_forget_gradients(struct ops *ops)
+{
+    ops->gradients.n = 0;
 }
 
 bool ops_requires_gradient(const struct ops *ops, struct tensor x)
 {
-    return x.meta &&
-           (x.meta->requires_grad || (x.storage < ops->gradients.n && ops->gradients.v[x.storage]));
+    bool ret = x.meta && x.meta->requires_grad;
+    for (size_t i = 0; x.meta && i < ops->gradients.n && !ret; i++)
+        ret = ops->gradients.v[i] == x.storage;
+    return ret;
 }

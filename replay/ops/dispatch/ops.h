@@ -180,9 +180,10 @@ void ops_set_backward(struct ops *ops, bool on);
 bool ops_short_of_memory(const struct ops *ops);
 /* Returns how often a result came from a tensor's memo (nonzero(), item()). */
 uint64_t ops_memo_uses(const struct ops *ops);
-/* Notes that a result requires a gradient, where autograd records: only metas of inputs say so. The
- * tensors of its storage do from then on, until ops_reset(). False: out of memory. */
+/* Notes that an argument of the next call requires a gradient, where autograd records: only metas
+ * of inputs say so. The tensors of its storage do in that call. False: out of memory. */
 bool ops_note_gradient(struct ops *ops, struct tensor x);
+void ops_forget_gradients(struct ops *ops); /* before another call */
 bool ops_requires_gradient(const struct ops *ops, struct tensor x);
 
 /* Evaluates what FakeTensorMode evaluates to make a result, a view or not, out of an entry of its

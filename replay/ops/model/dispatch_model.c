@@ -198,7 +198,7 @@ static uint64_t saved_results(const struct op *op)
     return property_of(base_name(op), rows, sizeof rows / sizeof *rows, 0);
 }
 
-static uint64_t differentiable_results(const struct op *op)
+uint64_t ops_differentiable_results(struct str base)
 {
     static const struct property rows[] = {
 #define ASKS_DEVICE(name, times)
@@ -209,7 +209,7 @@ static uint64_t differentiable_results(const struct op *op)
 #undef SAVES
 #undef DIFFERENTIABLE
     };
-    return property_of(base_name(op), rows, sizeof rows / sizeof *rows, UINT64_MAX);
+    return property_of(base, rows, sizeof rows / sizeof *rows, UINT64_MAX);
 }
 
 /* --- A call --- */
@@ -295,11 +295,12 @@ void count_outside_dispatches(const struct call *c)
         dispatch->detaches += kept;
         dispatch->saved_inplace += op->writes ? kept : 0;
     }
+    uint64_t differentiable =
+        gradient ? ops_differentiable_results(str_from(base_name(op), strlen("aten."))) : 0;
     if (result->kind == VALUE_TENSOR)
-        count_result(ops, op, result->u.tensor, gradient, c->fresh_from);
+        count_result(ops, op, result->u.tensor, differentiable > 0, c->fresh_from);
     if (result->kind != VALUE_LIST && result->kind != VALUE_TUPLE)
         return;
-    uint64_t differentiable = gradient ? differentiable_results(op) : 0;
     for (uint32_t i = 0; i < result->n; i++)
         if (result->u.items[i].kind == VALUE_TENSOR)
             count_result(ops, op, result->u.items[i].u.tensor, i < differentiable, c->fresh_from);

@@ -50,6 +50,10 @@ sym_id ops_model_form(const struct ops *ops, uint32_t storage);
 void ops_model_set_form(struct ops *ops, uint32_t storage, sym_id bytes);
 void ops_model_silent(struct ops *ops, bool on);
 
+/* Returns how many of the first results of an operator or function have a gradient; UINT64_MAX:
+ * all. base: its name without namespace and overload, "native_layer_norm". */
+uint64_t ops_differentiable_results(struct str base);
+
 /* Only for this room. */
 struct call;
 void dispatch_model_release(struct dispatch_model *dispatch);

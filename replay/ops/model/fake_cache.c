@@ -5,7 +5,7 @@
 #include "replay/ops/model/model.h"
 #include "trace/base/hash.h"
 
-enum { MAX_NESTING = 16 };
+enum { MAX_NESTING = 16, MAX_COMPARED = 256 };
 
 /* --- Tensors that require a gradient --- */
 
@@ -113,15 +113,20 @@ static sym_id written_bytes(const struct ops *ops, struct tensor x)
     return bytes != SYM_NONE && sym_is_number(ops->pool, bytes) ? SYM_NONE : bytes;
 }
 
-static bool is_among(const struct value *values, uint32_t n, struct tensor x, unsigned nesting)
+/* Returns whether x is one of the values. *left: how many are compared before it is assumed. */
+static bool is_among(const struct value *values, uint32_t n, struct tensor x, uint32_t *left,
+                     unsigned nesting)
 {
     bool found = false;
     for (uint32_t i = 0; i < n && !found; i++) {
         const struct value *value = &values[i];
+        if (!*left)
+            return true;
+        --*left;
         if (value->kind == VALUE_TENSOR)
             found = value->u.tensor.meta == x.meta && value->u.tensor.storage == x.storage;
         if ((value->kind == VALUE_LIST || value->kind == VALUE_TUPLE) && nesting < MAX_NESTING)
-            found = is_among(value->u.items, value->n, x, nesting + 1);
+            found = is_among(value->u.items, value->n, x, left, nesting + 1);
     }
     return found;
 }
@@ -130,7 +135,9 @@ static bool is_among(const struct value *values, uint32_t n, struct tensor x, un
 static bool is_made_within(const struct ops *ops, struct tensor x)
 {
     const struct call *outer = ops->nesting ? ops->outermost : NULL;
-    return outer && !is_among(outer->args, outer->n_args, x, 0);
+    uint32_t left = MAX_COMPARED;
+    return outer &&
+           (x.storage >= outer->fresh_from || !is_among(outer->args, outer->n_args, x, &left, 0));
 }
 
 /* Hashes sizes that were arguments of the call that made a tensor: the arguments' parser takes the

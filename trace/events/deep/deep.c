@@ -348,3 +348,8 @@ void deep_free(struct deep *deep)
     arena_release(&r->arena);
     free(r);
 }
+
+bool deep_is_instruction(const struct deep_cost *cost)
+{
+    return str_is(cost->caller, "torch._dynamo.symbolic_convert");
+}

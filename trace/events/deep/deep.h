@@ -51,6 +51,9 @@ struct deep_cost {
     uint64_t count, ns, self_ns;
 };
 
+/* Returns whether the cost is that of an instruction of Python's bytecode, which Dynamo traced. */
+bool deep_is_instruction(const struct deep_cost *cost);
+
 /* A use of a size as a number in Python. */
 struct deep_use {
     uint32_t record, attempt;

@@ -116,10 +116,10 @@ static bool mask_fits(struct call *c, const struct sdpa *s)
     struct tensor mask = s->mask;
     if (!some(mask))
         return true;
-    if (ops_requires_gradient(c->ops, mask)) {
-        c->repeatable = c->repeatable && mask.meta->requires_grad;
+    if (c->ops->autograd && !mask.meta->requires_grad)
+        c->repeatable = false; /* a call of the same metas may have a mask with a gradient */
+    if (ops_requires_gradient(c->ops, mask))
         return false;
-    }
     if (ndim_of(mask) < 2 || is_neither(c, size_of(c, mask, -2), size_of(c, s->q, 2)) ||
         is_neither(c, size_of(c, mask, -1), size_of(c, s->k, 2)))
         return false;
