@@ -55,7 +55,7 @@ struct minify_options {
     uint32_t jobs;       /* questions asked at once */
     uint32_t repeat;     /* how often the original is asked; more than 1 measures its rate */
     double timeout;      /* seconds a call; 0: ten times the first, at most 300 and at least 5, or
-                            what the oracle says */
+                            what the oracle says, which holds above 300, too */
     double deadline;     /* seconds for the whole run; 0: none */
     uint64_t max_calls;  /* 0: none; calls of earlier runs in the journal count */
     const char *journal; /* path; NULL: no journal */

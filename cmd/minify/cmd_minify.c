@@ -82,9 +82,11 @@ static const struct opt options[] = {
         "with --check or --torch-oracle: workers that this command starts, one for each job, "
         "run CMD or PyTorch, as in 'srun -N1 -n1 --gpus=1' or 'ssh HOST'; files that CMD or "
         "--import name are sent along"),
-    OPT_STRING(0, "timeout", "TIME", struct minify_args, timeout,
-               "time limit for one run of CMD or one question to PyTorch (default: ten times the "
-               "first, at least 5s, or 60s for PyTorch, at most 5m)"),
+    OPT_STRING(
+        0, "timeout", "TIME", struct minify_args, timeout,
+        "time limit for one run of CMD or one question to PyTorch (default: ten times the "
+        "first, at least 5s, or 60s for PyTorch, and at most 5m; for seconds at least 60s and "
+        "twice the first)"),
     OPT_STRING(0, "deadline", "TIME", struct minify_args, deadline,
                "time limit for the whole search: 90s, 15m, 2h; the best graph so far is kept"),
     OPT_NUMBER(0, "max-calls", "N", struct minify_args, max_calls, "check at most N graphs"),

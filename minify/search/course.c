@@ -22,9 +22,10 @@ static double timeout_of(const struct minify_options *options, double first)
 {
     double least = options->oracle->least_timeout, seconds = TIMEOUT_TIMES * first;
     least = least > 0 ? least : TIMEOUT_LEAST;
+    double most = least > TIMEOUT_MOST ? least : TIMEOUT_MOST;
     if (options->timeout > 0)
         return options->timeout;
-    return seconds < least ? least : seconds > TIMEOUT_MOST ? TIMEOUT_MOST : seconds;
+    return seconds < least ? least : seconds > most ? most : seconds;
 }
 
 /* How often a candidate was asked about. */

@@ -20,6 +20,7 @@ struct set_oracle {
     uint32_t unresolved;   /* one without it cannot be told; UINT32_MAX: none */
     uint32_t broken_at;    /* the call that cannot run; 0: none */
     bool slow;
+    double seconds;            /* that a call says it took; 0: 0.001 */
     atomic_bool *stop_at_call; /* set by call number stop_call */
     uint32_t stop_call;
 };
@@ -56,7 +57,7 @@ static void ask(struct oracle *oracle, const struct candidate *candidate,
         nanosleep(&(struct timespec){ .tv_nsec = 300000 }, NULL);
     answer->verdict =
         atomic_load(asking->cancel) ? VERDICT_UNRESOLVED : judge(self, candidate, call);
-    answer->seconds = 0.001;
+    answer->seconds = self->seconds > 0 ? self->seconds : 0.001;
     atomic_fetch_sub(&self->running, 1);
 }
 
@@ -386,6 +387,26 @@ static void flaky_oracle(void **state)
     assert_true(right >= 9);
 }
 
+/* What an oracle says that a question needs holds above the usual limit, too. */
+static void time_limits(void **state)
+{
+    static const struct {
+        double first, least, expected;
+    } cases[] = {
+        { 0.001, 0, 5 }, { 2, 0, 20 },      { 100, 0, 300 },     { 1, 60, 60 },
+        { 10, 80, 100 }, { 100, 260, 300 }, { 700, 1460, 1460 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct set_oracle oracle = oracle_of((uint32_t[]){ 1 }, 1);
+        oracle.oracle.least_timeout = cases[i].least;
+        oracle.seconds = cases[i].first;
+        struct ran ran = run_with(&oracle, 4, (struct minify_options){ 0 });
+        assert_true(ran.result.timeout == cases[i].expected);
+        release(&ran);
+    }
+}
+
 static bool attempt(void *arg)
 {
     const uint32_t needed[] = { 3, 9 };
@@ -425,6 +446,7 @@ int main(void)
         cmocka_unit_test(second_run_asks_nothing),
         cmocka_unit_test(resumes_at_any_point),
         cmocka_unit_test(flaky_oracle),
+        cmocka_unit_test(time_limits),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
