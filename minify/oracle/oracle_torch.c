@@ -62,7 +62,8 @@ struct reply {
     enum outcome outcome;
     struct str type, message, node, eager;
     double excess;
-    double seconds;                 /* of OUTCOME_TIMED: those of the processor */
+    double seconds; /* of OUTCOME_TIMED: those of the processor that compiling takes, */
+    double called;  /* and those of a call of what is compiled */
     struct torch_bisected bisected; /* of OUTCOME_BISECTED, whose detail is the message */
 };
 
@@ -106,6 +107,7 @@ static bool read_reply(struct str line, struct arena *arena, struct reply *reply
         read_bisected(&doc, arena, &reply->bisected);
         json_double(&doc, json_get(&doc, JSON_ROOT, STR("excess")), &reply->excess);
         json_double(&doc, json_get(&doc, JSON_ROOT, STR("seconds")), &reply->seconds);
+        json_double(&doc, json_get(&doc, JSON_ROOT, STR("called")), &reply->called);
     }
     json_release(&doc);
     return ok;
@@ -157,6 +159,7 @@ static void put_question(const struct oracle_torch *o, enum purpose purpose, str
     json_put_cstr(&w, "ask", ask_word(o, purpose, runs));
     json_put_bool(&w, "eager", asks_eager(o, purpose, runs));
     json_put_double(&w, "enough", purpose == PURPOSE_NEXT ? least_seconds(o) : 0);
+    json_put_double(&w, "called", o->first.called);
     json_put_str(&w, "type", o->first.signature.kind);
     json_put_bool(&w, "run", questions[question].route == REPRO_COMPILE);
     json_close(&w);
@@ -245,6 +248,8 @@ static enum verdict judge_reply(const struct oracle_torch *o, const struct reply
     case OUTCOME_BISECTED:
     case OUTCOME_NO_BACKEND: return VERDICT_UNRESOLVED;
     case OUTCOME_TIMED:
+        if (o->first.compiled <= 0)
+            return VERDICT_UNRESOLVED;
         return reply->seconds >= least_seconds(o) ? VERDICT_INTERESTING : VERDICT_BORING;
     case OUTCOME_RAISED:
     case OUTCOME_WRONG: break;
@@ -266,7 +271,8 @@ static struct str describe_reply(const struct reply *reply, struct arena *arena)
         buf_printf(&text, "eager and compiled results differ in %.*s, %.3g times the tolerance",
                    STR_ARG(reply->type), reply->excess);
     else if (reply->outcome == OUTCOME_TIMED)
-        buf_printf(&text, "compiling takes %.3g s of processor time", reply->seconds);
+        buf_printf(&text, "compiling takes %.3g s of processor time%s", reply->seconds,
+                   reply->seconds > 0 ? "" : ", which cannot be told from that of a call");
     else
         buf_put(&text, reply->outcome == OUTCOME_EAGER ? reply->eager : reply->message);
     struct str ret = text.n ? arena_copy(arena, buf_str(&text)) : STR("");
@@ -326,7 +332,8 @@ static bool ask_first(struct oracle_torch *o, const struct candidate *whole, str
     bool timed = o->options.question == TORCH_SECONDS;
     const struct oracle_question asking = { .timeout = o->options.timeout > 0 ? o->options.timeout
                                                        : timed                ? SLOWEST_SECONDS
-                                                                              : FIRST_SECONDS };
+                                                                              : FIRST_SECONDS,
+                                            .cancel = o->options.cancel };
     if (!exchange(o, whole, PURPOSE_FIRST, &asking, &o->arena, &reply, err))
         return false;
     if (reply.outcome == OUTCOME_NO_BACKEND)
@@ -337,6 +344,7 @@ static bool ask_first(struct oracle_torch *o, const struct candidate *whole, str
     o->first.signature = signature_of(&reply, &o->arena);
     o->excess = reply.excess;
     o->first.compiled = reply.seconds;
+    o->first.called = reply.called;
     if (timed) /* what takes half of the time elsewhere may take all of it here */
         o->oracle.least_timeout = COMPILE_SECONDS + 2 * o->first.seconds;
     o->first.verdict = judge_reply(o, &reply, &o->first.signature);
@@ -440,7 +448,7 @@ bool oracle_torch_time(struct oracle *oracle, const struct candidate *candidate,
     if (!exchange(o, candidate, PURPOSE_TIME, &asking, arena, &reply, err))
         return false;
     *ret = reply.outcome == OUTCOME_TIMED ? reply.seconds : -1;
-    *why = reply.message;
+    *why = reply.message.n ? reply.message : reply.type;
     return true;
 }
 

@@ -9,7 +9,8 @@
  *                not walk into rounding noise. The results of eager mode are in a file of TMPDIR
  *                when the compiled graph runs: the tensors of one of the two runs are in memory
  *   seconds      compiling takes at least half of the processor time that it takes for the
- * original: that of a first call less that of a second one, which is compiled already
+ *                original: that of a first call less that of a second one, which is compiled
+ * already. A question ends after that half and what the second call of the original takes
  *
  * Each candidate is written as a repro (minify/repro/repro.h) that defines f and inputs. */
 #ifndef SYMTAPE_MINIFY_ORACLE_ORACLE_TORCH_H
@@ -44,6 +45,7 @@ struct torch_options {
     struct program_setup setup; /* its texts outlive the oracle; `backend` is the one above */
     bool cpu;                   /* everything runs on the CPU, whatever was recorded */
     double timeout;             /* seconds for the first question; 0: 300, an hour of SECONDS */
+    const atomic_bool *cancel;  /* ends the first question, which is UNRESOLVED then; NULL */
     struct launcher *launcher;  /* its workers ask, and not this machine; NULL */
 };
 
@@ -56,7 +58,8 @@ struct torch_first {
     struct str version; /* of PyTorch */
     bool no_device;     /* UNRESOLVED, since this machine lacks the graph's device: options.cpu */
     double seconds;     /* until the answer came */
-    double compiled;    /* of SECONDS: those of the processor that compiling took */
+    double compiled;    /* of SECONDS: those of the processor that compiling took; 0: UNRESOLVED */
+    double called;      /* and those that a call of what is compiled took */
 };
 
 /* Starts the worker, or asks those of the launcher (minify/oracle/torch_remote.h), and asks about

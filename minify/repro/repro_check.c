@@ -314,6 +314,10 @@ static void put_compile_call(struct repro *r, const char *assigned)
 
 /* ---- The check ---- */
 
+#define CANNOT_RUN                 \
+    "except Exception as error:\n" \
+    "    print(\"cannot run:\", error)\n    sys.exit(125)\n"
+
 static void put_seed_again(struct repro *r)
 {
     buf_printf(r->out, "torch.manual_seed(%llu)\n", (unsigned long long)r->candidate->seed);
@@ -327,8 +331,7 @@ static void put_eager(struct repro *r)
     if (r->what->check == REPRO_WRONG)
         buf_puts(r->out, "expected = ");
     buf_printf(r->out, "f(*%s)\n", compares_inputs(r) ? "copy.deepcopy(inputs)" : "inputs");
-    buf_puts(r->out, "except Exception as error:\n"
-                     "    print(\"cannot run:\", error)\n    sys.exit(125)\n");
+    buf_puts(r->out, CANNOT_RUN);
     if (r->what->check == REPRO_WRONG)
         put_seed_again(r);
 }
@@ -399,9 +402,8 @@ static void put_wrong(struct repro *r)
     put_compile_call(r, "actual = ");
     buf_printf(r->out, "    torch.testing.assert_close(actual, expected, equal_nan=True%s)\n",
                r->what->route == REPRO_CUDA ? ", check_device=False" : "");
-    buf_puts(r->out, "except AssertionError as error:\n    print(error)\n    sys.exit(1)\n"
-                     "except Exception as error:\n"
-                     "    print(\"cannot run:\", error)\n    sys.exit(125)\n");
+    buf_puts(r->out,
+             "except AssertionError as error:\n    print(error)\n    sys.exit(1)\n" CANNOT_RUN);
 }
 
 /* The first call compiles; a second one, which does not, tells what running takes. What the first
@@ -410,10 +412,11 @@ static void put_seconds(struct repro *r)
 {
     buf_puts(r->out, "def warm(x):\n    return x + 1\n\n\ntorch.compile(warm, backend=");
     program_put_backend(backend(r), r->out);
-    buf_puts(r->out, ")(torch.zeros(3))\nbegan = time.process_time()\n");
+    buf_puts(r->out, ")(torch.zeros(3))\nbegan = time.process_time()\ntry:\n    ");
     put_compile_call(r, "");
-    buf_puts(r->out, "once = time.process_time()\n");
+    buf_puts(r->out, "    once = time.process_time()\n    ");
     put_compile_call(r, "");
+    buf_puts(r->out, CANNOT_RUN);
     buf_puts(r->out, "seconds = 2 * once - began - time.process_time()\n"
                      "print(\"compiling took\", seconds, \"s of processor time\")\n");
     buf_printf(r->out, "sys.exit(seconds >= %.3g)\n", r->what->seconds);

@@ -238,6 +238,17 @@ static void test_routes(void **state)
     holds(view, &what,
           "    device = \"cuda\"\n    with torch.device(device):\n        actual = f(*[x.cuda() ");
     holds(view, &what, "equal_nan=True, check_device=False)\n");
+    what = (struct repro_what){ .check = REPRO_SECONDS, .backend = STR("inductor"), .seconds = 2 };
+    holds(view, &what,
+          "torch.compile(warm, backend=\"inductor\")(torch.zeros(3))\n"
+          "began = time.process_time()\n"
+          "try:\n"
+          "    torch.compile(f, backend=\"inductor\", fullgraph=True)(*inputs)\n"
+          "    once = time.process_time()\n"
+          "    torch.compile(f, backend=\"inductor\", fullgraph=True)(*inputs)\n"
+          "except Exception as error:\n"
+          "    print(\"cannot run:\", error)\n"
+          "    sys.exit(125)\n");
     what = (struct repro_what){ .check = REPRO_SPECIALIZES,
                                 .expr = STR("s27"),
                                 .route = REPRO_MAKE_FX };
