@@ -203,7 +203,7 @@ def seconds(torch, question, source):
     def enough(number, frame):
         raise Enough
 
-    torch.compile(lambda x: x + 1, backend=backend or question["backend"])(torch.zeros(3))
+    torch.compile(lambda x: x + 1, backend=backend or question["backend"], dynamic=True)(torch.zeros(3))
     torch._dynamo.reset()
     scope, times = made(source), []
     call = compiled(torch, question, scope["f"], scope["inputs"])

@@ -412,7 +412,7 @@ static void put_seconds(struct repro *r)
 {
     buf_puts(r->out, "def warm(x):\n    return x + 1\n\n\ntorch.compile(warm, backend=");
     program_put_backend(backend(r), r->out);
-    buf_puts(r->out, ")(torch.zeros(3))\nbegan = time.process_time()\ntry:\n    ");
+    buf_puts(r->out, ", dynamic=True)(torch.zeros(3))\nbegan = time.process_time()\ntry:\n    ");
     put_compile_call(r, "");
     buf_puts(r->out, "    once = time.process_time()\n    ");
     put_compile_call(r, "");
