@@ -161,7 +161,6 @@ static int report_failure(struct minify_job *job, const struct err *err)
 
 static int search_smallest(struct minify_job *job)
 {
-    struct search_signals signals;
     struct err err = { 0 };
     job->options.oracle = job->oracle;
     job->options.journal = job->journal;
@@ -169,7 +168,6 @@ static int search_smallest(struct minify_job *job)
     job->options.aside = minify_aside;
     job->options.progress = minify_show_progress;
     job->options.user = job;
-    job->options.stop = search_signals_begin(&signals);
     bool good = minify_run(job->whole, &job->options, &job->result, &err);
     out_progress_end(job->cmd->out);
     if (good && job->result.end != MINIFY_NOT_REPRODUCED)
@@ -183,7 +181,6 @@ static int search_smallest(struct minify_job *job)
                                 "from here");
         code = EXIT_INTERRUPTED;
     }
-    search_signals_end(&signals);
     return code;
 }
 
@@ -205,12 +202,18 @@ static bool read_job(struct minify_job *job, struct err *err)
            read_whole_graph(job, err);
 }
 
+/* The first questions, and a program that is run again, may take as long as the search. */
 static int answer_job(struct minify_job *job)
 {
+    struct search_signals signals;
     struct err err = { 0 };
     if (minify_only_costs(job->args))
         return minify_print_cost(job);
-    return minify_make_oracle(job, &err) ? search_smallest(job) : out_error(job->cmd->out, &err);
+    job->options.stop = search_signals_begin(&signals);
+    int code =
+        minify_make_oracle(job, &err) ? search_smallest(job) : out_error(job->cmd->out, &err);
+    search_signals_end(&signals);
+    return code;
 }
 
 static int run_minify(struct cmd *cmd)

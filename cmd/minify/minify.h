@@ -49,6 +49,7 @@ struct minify_job {
     const char *operand;            /* what is reduced: the operand, or what was picked of it */
     bool program;                   /* the operands are the command of a program */
     int status;                     /* with which that program ended */
+    double program_seconds;         /* that it took */
     bool is_picked;                 /* by minify_pick(), which set these: */
     bool traced;                    /* tracing succeeded before the compile failed */
     struct str failed;              /* the failure on the tape */
@@ -110,6 +111,8 @@ bool minify_name_beside(struct minify_job *job, const char *ending, const char *
 /* minify_graphs.c: lists the graphs of Dynamo that PyTorch is asked about if --torch-oracle is
  * given a tape or a compile; the operand becomes the first. */
 bool minify_list_graphs(struct minify_job *job, struct err *err);
+/* Makes the first of them the one that is asked about. */
+bool minify_first_graph(struct minify_job *job, struct err *err);
 /* Goes on until a graph fails, or to the last one. PyTorch was asked about the first. */
 bool minify_find_graph(struct minify_job *job, struct err *err);
 

@@ -77,21 +77,44 @@ static bool take_graph(struct minify_job *job, size_t i, struct err *err)
     return minify_read_input(job, err);
 }
 
+bool minify_first_graph(struct minify_job *job, struct err *err)
+{
+    return job->graphs.n < 2 || job->operand == job->graphs.v[0] || take_graph(job, 0, err);
+}
+
+static void note_graphs(const struct minify_job *job, size_t boring)
+{
+    struct out *out = job->cmd->out;
+    size_t n = job->graphs.n;
+    if (job->torch.verdict == VERDICT_INTERESTING)
+        out_note(out, "%s is the first of %zu graphs that fails; it is reduced", job->operand, n);
+    else if (boring == n)
+        out_note(out, "none of the %zu graphs fails alone", n);
+    else
+        out_note(out,
+                 "none of the %zu graphs is known to fail alone; of %zu, PyTorch cannot tell it, "
+                 "or they fail differently",
+                 n, n - boring);
+}
+
+/* That a program makes its results wrong only by its values is known if all graphs were right. */
 bool minify_find_graph(struct minify_job *job, struct err *err)
 {
     struct out *out = job->cmd->out;
-    size_t n = job->graphs.n, i = 0;
+    size_t n = job->graphs.n, i = 0, boring = job->torch.verdict == VERDICT_BORING;
     bool ok = true;
-    while (ok && job->torch.verdict != VERDICT_INTERESTING && ++i < n) {
+    while (ok && job->torch.verdict != VERDICT_INTERESTING && !atomic_load(job->options.stop) &&
+           ++i < n) {
         out_progress(out, "running graph %zu of %zu in PyTorch", i + 1, n);
         ok = take_graph(job, i, err) &&
              oracle_torch_again(job->torch_oracle, job->whole, &job->torch, err);
+        boring += job->torch.verdict == VERDICT_BORING;
     }
     out_progress_end(out);
-    if (ok && n > 1 && i < n)
-        out_note(out, "%s is the first of %zu graphs that fails; it is reduced", job->operand, n);
-    else if (ok && n > 1)
-        out_note(out, "none of the %zu graphs fails alone", n);
-    bool none = job->torch.verdict == VERDICT_BORING;
-    return ok && (!none || !job->program || minify_find_frame(job, err));
+    if (!ok || atomic_load(job->options.stop))
+        return ok;
+    if (n > 1)
+        note_graphs(job, boring);
+    bool wrong = job->program && job->status != 0;
+    return !wrong || n == 0 || boring < n || minify_find_frame(job, err);
 }

@@ -112,7 +112,7 @@ static struct program_setup minify_setup(const struct minify_args *args)
 static bool make_torch(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
-    if (!make_launcher(job, err))
+    if (!make_launcher(job, err) || !minify_first_graph(job, err))
         return false;
     const struct torch_options options = {
         .question = question_of(args->torch),
@@ -120,6 +120,7 @@ static bool make_torch(struct minify_job *job, struct err *err)
         .cpu = args->cpu,
         .setup = job->repro.setup,
         .timeout = job->options.timeout,
+        .cancel = job->options.stop,
         .launcher = job->launcher,
     };
     out_progress(job->cmd->out, "running the whole graph in PyTorch");

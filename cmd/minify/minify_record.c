@@ -4,6 +4,7 @@
 
 #include "cmd/cli/memory_limit.h"
 #include "cmd/minify/minify.h"
+#include "trace/base/clock.h"
 #include "trace/log/import.h"
 #include "trace/record/record.h"
 
@@ -57,10 +58,12 @@ bool minify_record(struct minify_job *job, struct err *err)
                        "%s exists already; --overwrite replaces it, and symtape minify %s reduces "
                        "what it has",
                        job->operand, job->operand);
+    double began = clock_seconds();
     note_program(job);
     memory_limit_end(job->cmd->out->limit); /* the program would inherit it */
     bool ok = record_run(job->cmd->operands, &how, &run, err) && pack(job, &run, err);
     job->status = run.end.status;
+    job->program_seconds = clock_seconds() - began;
     ok = record_finish(&run, ok ? err : &late) && ok;
     if (ok)
         out_note(job->cmd->out, "the program ended with exit code %d", job->status);

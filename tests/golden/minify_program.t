@@ -1,0 +1,124 @@
+# minify, a program that is wrong
+
+Requires: python3
+
+A Python that answers the questions to PyTorch by what the file `answer` holds, and a program that compiled four graphs and exits with STATUS, unless eager runs frame 1.
+
+    $ cat > python <<'END'
+    > #!/usr/bin/env python3
+    > import json, os, signal, socket, sys, time
+    > control = socket.socket(fileno=int(sys.argv[-1]))
+    > control.send(b"ready 2.13.0\n")
+    > signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    > while True:
+    >     data, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+    >     if not data:
+    >         break
+    >     if os.fork() == 0:
+    >         os.setpgid(0, 0)
+    >         stream = socket.socket(fileno=descriptors[0]).makefile("rwb")
+    >         stream.write(b"%d\n" % os.getpid())
+    >         stream.flush()
+    >         stream.read(json.loads(stream.readline())["bytes"])
+    >         with open("answer") as file:
+    >             answer = {"eager": "", "torch": "2.13.0", **json.load(file)}
+    >         open("asked", "w").close()
+    >         time.sleep(answer.get("sleep", 0))
+    >         stream.write(json.dumps(answer).encode() + b"\n")
+    >         stream.flush()
+    >         os._exit(0)
+    >     os.close(descriptors[0])
+    > END
+
+    $ cat > program <<'END'
+    > #!/bin/sh
+    > if [ -n "$TORCH_TRACE" ]; then
+    >     cp "$LOG" "$TORCH_TRACE/dedicated_log_torch_trace_a.log"
+    >     exit $STATUS
+    > fi
+    > touch again
+    > sleep ${SLEEP:-0}
+    > case ,${TORCH_COMPILE_OVERRIDE_BACKENDS%:eager}, in *,${WRONG:-1},*) exit 0;; esac
+    > exit $STATUS
+    > END
+
+    $ chmod +x python program; symtape export -q $RECORDINGS/graph_break.log.zst -o four.log; symtape export -q $RECORDINGS/reset.log.zst -o reset.log
+
+    $ cat > run <<'END'
+    > #!/bin/sh
+    > rm -f again asked
+    > export STATUS=${STATUS:-1} LOG=${LOG:-four.log}
+    > SYMTAPE_PYTHON=$PWD/python exec symtape minify --overwrite --cpu --json "$@" -- ./program > out
+    > END
+
+    $ chmod +x run; echo '{"outcome": "ok"}' > answer
+
+None of its graphs fails alone, so that the program is run again; one that succeeds is not.
+
+    $ ./run --torch-oracle accuracy; grep -o '"wrong_graph":[^,]*' out
+    "wrong_graph":"minified.recording.tape:1/2_0:dynamo_output_graph"
+    2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
+    2> symtape: the program ended with exit code 1
+    2> symtape: none of the 4 graphs fails alone
+    2> symtape: the values of the program may matter: it is run again, with 2 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
+    2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: the program succeeds if eager runs this graph, and all others are compiled; 3 runs (TORCH_COMPILE_OVERRIDE_BACKENDS=1:eager)
+    2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: does not fail with random inputs, and is not reduced
+
+    $ STATUS=0 ./run --torch-oracle accuracy; grep -o '"wrong_graph":[^,]*' out; test -e again
+    "wrong_graph":null
+    2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
+    2> symtape: the program ended with exit code 0
+    2> symtape: none of the 4 graphs fails alone
+    2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: does not fail: PyTorch 2.13.0 does not fail
+    [exit 1]
+
+What PyTorch cannot tell of a graph is no answer.
+
+    $ echo '{"outcome": "cannot", "message": "no memory"}' > answer; ./run --torch-oracle accuracy; test -e again
+    2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
+    2> symtape: the program ended with exit code 1
+    2> symtape: none of the 4 graphs is known to fail alone; of 4, PyTorch cannot tell it, or they fail differently
+    2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: cannot tell whether it fails: no memory
+    [exit 1]
+
+Frames of one number before and after torch._dynamo.reset().
+
+    $ echo '{"outcome": "ok"}' > answer; WRONG=0 LOG=reset.log ./run --torch-oracle accuracy; grep -o '"wrong_graph":[^,]*' out
+    "wrong_graph":null
+    2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
+    2> symtape: the program ended with exit code 1
+    2> symtape: none of the 5 graphs fails alone
+    2> symtape: the values of the program may matter: it is run again, with 1 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
+    2> symtape: minified.recording.tape:0/1_0:dynamo_output_graph and minified.recording.tape:0/2.1_0:dynamo_output_graph have the same frame id, since they are of several processes or of before and after torch._dynamo.reset(): one of them makes the program fail, and which one is not known (TORCH_COMPILE_OVERRIDE_BACKENDS=0:eager)
+    2> symtape: minified.recording.tape:0/2.1_0:dynamo_output_graph: does not fail: PyTorch 2.13.0 does not fail
+
+A run that does not end is no failure, and a signal ends it, as it ends the first question.
+
+    $ SLEEP=60 ./run --torch-oracle accuracy --timeout 4
+    2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
+    2> symtape: the program ended with exit code 1
+    2> symtape: none of the 4 graphs fails alone
+    2> symtape: the values of the program may matter: it is run again, with 2 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
+    2> symtape: run 1 of the program did not end within 4 s, and which graph makes it fail is not known; --timeout gives it more time
+    2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: does not fail: PyTorch 2.13.0 does not fail
+    [exit 1]
+
+    $ rm -f again; SLEEP=60 ./run --torch-oracle accuracy & until test -e again; do sleep 0.1; done; kill $!; wait $!
+    2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
+    2> symtape: the program ended with exit code 1
+    2> symtape: none of the 4 graphs fails alone
+    2> symtape: the values of the program may matter: it is run again, with 2 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
+    2> symtape: minified.tape: not written, since the whole graph was not checked yet
+    2> symtape: minified.repro.py: the result as a program
+    2> symtape: minified.good.py: not written: the search was not finished
+    2> symtape: minified.issue.md: a bug report
+    [exit 130]
+
+    $ echo '{"outcome": "ok", "sleep": 60}' > answer; rm -f asked; ./run --torch-oracle accuracy & until test -e asked; do sleep 0.1; done; kill $!; wait $!
+    2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
+    2> symtape: the program ended with exit code 1
+    2> symtape: minified.tape: not written, since the whole graph was not checked yet
+    2> symtape: minified.repro.py: the result as a program
+    2> symtape: minified.good.py: not written: the search was not finished
+    2> symtape: minified.issue.md: a bug report
+    [exit 130]
