@@ -17,6 +17,7 @@ bool minify_time_whole(struct minify_job *job, struct err *err)
         .cpu = job->args->cpu,
         .setup = job->repro.setup,
         .timeout = job->options.timeout,
+        .cancel = job->options.stop,
     };
     out_progress(job->cmd->out, "compiling the whole graph in PyTorch");
     job->timing = oracle_torch(&options, job->whole, &first, err);
@@ -25,8 +26,9 @@ bool minify_time_whole(struct minify_job *job, struct err *err)
         return false;
     job->torch.version = first.version;
     job->compiled.before = first.verdict == VERDICT_INTERESTING ? first.compiled : -1;
-    if (job->compiled.before < 0)
-        out_note(job->cmd->out, "PyTorch %.*s does not compile the whole graph: %.*s%s",
+    if (job->compiled.before < 0 && !atomic_load(job->options.stop))
+        out_note(job->cmd->out,
+                 "PyTorch %.*s: what compiling the whole graph takes is not known: %.*s%s",
                  STR_ARG(first.version), STR_ARG(str_first(first.error, 300)),
                  first.no_device ? "; --cpu puts all tensors on the CPU" : "");
     return true;
@@ -44,7 +46,7 @@ bool minify_time_smallest(struct minify_job *job, struct err *err)
     compiled->known = oracle_torch_time(job->timing, job->result.best, limit, job->options.stop,
                                         &job->texts, &compiled->after, &compiled->why, &lost);
     out_progress_end(job->cmd->out);
-    if (compiled->known && compiled->after >= 0) {
+    if (compiled->known && compiled->after > 0) {
         job->repro.check = REPRO_SECONDS;
         job->repro.backend = str_of(job->args->backend ? job->args->backend : "");
         job->repro.cpu = job->args->cpu;

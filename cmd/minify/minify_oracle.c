@@ -249,6 +249,11 @@ bool minify_check_oracle(const struct minify_job *job, struct err *err)
             "--torch-oracle seconds");
     if (!args->check && (args->invert || args->crash_is || args->also_interesting.given))
         return err_set(err, ERR_USAGE, "--invert, --crash-is and --also-interesting need --check");
+    if (minify_times_result(args) && minify_only_costs(args))
+        return err_set(err, ERR_USAGE,
+                       "--torch-oracle: --cost %s only prints what the graph costs; with a limit, "
+                       "as in '%s>=10', PyTorch compiles the whole graph and the smallest one",
+                       args->cost, args->cost);
     if (args->launcher && minify_times_result(args))
         return err_set(err, ERR_USAGE,
                        "--launcher: with --cost, this machine alone is asked how long compiling "

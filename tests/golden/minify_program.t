@@ -122,3 +122,18 @@ A run that does not end is no failure, and a signal ends it, as it ends the firs
     2> symtape: minified.good.py: not written: the search was not finished
     2> symtape: minified.issue.md: a bug report
     [exit 130]
+
+Compiling that takes no longer than a call, and a cost without a limit.
+
+    $ echo '{"outcome": "timed", "seconds": 0, "called": 0.01}' > answer; SYMTAPE_PYTHON=$PWD/python symtape minify --torch-oracle seconds four.log:1/0:dynamo -o a.tape
+    2> symtape: four.log:1/0:dynamo: cannot tell whether it fails: compiling takes 0 s of processor time, which cannot be told from that of a call
+    [exit 125]
+
+    $ SYMTAPE_PYTHON=$PWD/python symtape minify --cost 'calls>=1' --torch-oracle seconds four.log:1/0:dynamo -o b.tape | grep PyTorch
+    PyTorch 2.13.0: compiling takes 0 s of processor time
+    2> symtape: PyTorch 2.13.0: what compiling the whole graph takes is not known: compiling takes 0 s of processor time, which cannot be told from that of a call
+    2> symtape: b.tape: the result as a tape
+
+    $ symtape minify --cost seconds --torch-oracle seconds four.log:1/0:dynamo
+    2> symtape: --torch-oracle: --cost seconds only prints what the graph costs; with a limit, as in 'seconds>=10', PyTorch compiles the whole graph and the smallest one
+    [exit 2]
