@@ -171,6 +171,8 @@ bool minify_read_seconds(const char *option, const char *text, double *ret, stru
 bool minify_save(void *job, const struct candidate *best, struct err *err);
 void minify_aside(void *job, const struct candidate *candidate, const struct answer *answer);
 bool minify_write_files(struct minify_job *job, struct err *err);
+/* Whether the whole graph was asked about before the search ended; else no file is written. */
+bool minify_has_result(const struct minify_job *job);
 /* Finds out why each remaining part is needed, if checks are cheap or a file needs the reasons. */
 bool minify_find_whys(struct minify_job *job, struct err *err);
 /* Writes the program ($SYMTAPE_PY) of --check. */

@@ -254,9 +254,16 @@ static bool write_good(struct minify_job *job, struct err *err)
     return ok;
 }
 
+bool minify_has_result(const struct minify_job *job)
+{
+    return job->saved || strcmp(job->tape, "-") == 0;
+}
+
 bool minify_write_files(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
+    if (!minify_has_result(job))
+        return true;
     return (strcmp(job->tape, "-") != 0 || save_tape(job, job->result.best, err)) &&
            (!args->fx || write_fx_file(job, err)) && (!args->repro || write_repro(job, err)) &&
            (!args->good || write_good(job, err)) && (!args->issue || write_issue(job, err));

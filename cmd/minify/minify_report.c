@@ -386,10 +386,12 @@ static void note_files(const struct minify_job *job)
 {
     struct out *out = job->cmd->out;
     const struct minify_args *args = job->args;
+    if (!minify_has_result(job)) {
+        out_note(out, "%s: not written, since the whole graph was not checked yet", job->tape);
+        return;
+    }
     if (job->saved)
         out_note(out, "%s: the result as a tape", job->tape);
-    else if (strcmp(job->tape, "-") != 0)
-        out_note(out, "%s: not written, since the whole graph was not checked yet", job->tape);
     if (args->fx)
         out_note(out, "%s: the result as FX text", args->fx);
     if (args->repro)

@@ -109,18 +109,12 @@ A run that does not end is no failure, and a signal ends it, as it ends the firs
     2> symtape: none of the 4 graphs fails alone
     2> symtape: the values of the program may matter: it is run again, with 2 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
     2> symtape: minified.tape: not written, since the whole graph was not checked yet
-    2> symtape: minified.repro.py: the result as a program
-    2> symtape: minified.good.py: not written: the search was not finished
-    2> symtape: minified.issue.md: a bug report
     [exit 130]
 
     $ echo '{"outcome": "ok", "sleep": 60}' > answer; rm -f asked; ./run --torch-oracle accuracy & until test -e asked; do sleep 0.1; done; kill $!; wait $!
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 1
     2> symtape: minified.tape: not written, since the whole graph was not checked yet
-    2> symtape: minified.repro.py: the result as a program
-    2> symtape: minified.good.py: not written: the search was not finished
-    2> symtape: minified.issue.md: a bug report
     [exit 130]
 
 Compiling that takes no longer than a call, and a cost without a limit.
