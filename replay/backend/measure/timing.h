@@ -58,7 +58,7 @@ struct timing {
     double captured_us;
     uint64_t captured_pieces; /* CUDA graphs of a launch: those between collectives, which cut it */
     uint64_t captured_collectives;
-    bool captured_updates;    /* the executable graph of another size computes it */
+    bool captured_updates; /* the executable graph of another size computes it */
     struct err not_captured;
     /* Of the last run without the log: sizes that stayed on the device, how often the host read
      * them, and the calls before which it had to. */
