@@ -19,6 +19,7 @@ static void print_timing(const struct graph_run *g, const struct timing *t)
     snprintf(on, sizeof on, "%s%s", s->pair.tested_kind->name, s->args->tf32 ? " with TF32" : "");
     graph_run_print_name(g);
     timing_text(t, on, &how, &s->text);
+    graph_run_print_sources(g, &s->text);
 }
 
 static void print_timing_json(const struct graph_run *g, const struct timing *t)
@@ -26,6 +27,7 @@ static void print_timing_json(const struct graph_run *g, const struct timing *t)
     struct json_writer *w = &g->session->writer;
     json_open_object(w, NULL);
     graph_run_json_head(g);
+    graph_run_json_sources(g, w);
     timing_json(t, w);
     json_close(w);
 }

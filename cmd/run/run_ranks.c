@@ -236,18 +236,40 @@ static bool join_groups(struct rank_job *job, const struct graph *graph, uint32_
     return ok;
 }
 
+/* Joins the groups of a graph, if it is selected, or if one of its compile attempt is and it may
+ * pass values to that one (run_schedule.c). Such a graph may be unreadable. */
+static bool find_groups_of(struct job_run *j, uint32_t i, uint32_t ref, const bool *attempts,
+                           struct err *err)
+{
+    struct session *s = &j->ranks[i].session;
+    const struct graph_ref *g = &s->list->refs[ref];
+    struct err why = { 0 };
+    bool runs = session_runs(s, &j->ranks[i].selector, g);
+    bool passes = g->is_event && g->attempt != TRACE_NONE && attempts[g->attempt] &&
+                  (g->kind == GRAPH_FORWARD || g->kind == GRAPH_BACKWARD);
+    if (!runs && !passes)
+        return true;
+    const struct graph *graph = trace_graph(s->trace, ref, &why);
+    if (!graph)
+        return (!runs && why.kind != ERR_ENV) || err_copy(err, &why);
+    return join_groups(j->job, graph, i, err);
+}
+
 /* Which rank is in which process group is not recorded: those are whose graphs name it. */
 static bool find_groups(struct job_run *j, uint32_t i, struct err *err)
 {
     struct session *s = &j->ranks[i].session;
-    for (uint32_t g = 0; g < s->list->n; g++) {
-        if (!session_runs(s, &j->ranks[i].selector, &s->list->refs[g]))
-            continue;
-        const struct graph *graph = trace_graph(s->trace, g, err);
-        if (!graph || !join_groups(j->job, graph, i, err))
-            return false;
+    bool *attempts = calloc((size_t)s->trace->n_attempts + 1, sizeof *attempts);
+    bool ok = attempts || err_nomem(err);
+    for (uint32_t g = 0; ok && g < s->list->n; g++) {
+        const struct graph_ref *ref = &s->list->refs[g];
+        if (ref->attempt != TRACE_NONE)
+            attempts[ref->attempt] |= session_runs(s, &j->ranks[i].selector, ref);
     }
-    return true;
+    for (uint32_t g = 0; ok && g < s->list->n; g++)
+        ok = find_groups_of(j, i, g, attempts, err);
+    free(attempts);
+    return ok;
 }
 
 /* ---- Runs ---- */

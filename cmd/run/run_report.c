@@ -141,8 +141,7 @@ static void print_nodes(const struct graph_run *g, struct buf *out)
     }
 }
 
-/* The graphs of the same compile that compute inputs of this one. */
-static void print_sources(const struct graph_run *g, struct buf *out)
+void graph_run_print_sources(const struct graph_run *g, struct buf *out)
 {
     if (!g->n_sources)
         return;
@@ -166,7 +165,7 @@ void graph_run_print(const struct graph_run *g)
     struct buf *text = &s->text;
     graph_run_print_name(g);
     buf_printf(text, ": %u operator calls, peak %zu bytes\n", g->calls, g->peak);
-    print_sources(g, text);
+    graph_run_print_sources(g, text);
     for (size_t i = 0; i < g->comparison.outputs.n; i++) {
         const struct compared *one = &g->comparison.outputs.v[i];
         if (one->match == MATCH_MISSING && s->args->nodes)
@@ -352,7 +351,7 @@ void graph_run_json_head(const struct graph_run *g)
     json_put_cstr(w, "error", err_is_set(&g->err) ? g->err.text : NULL);
 }
 
-static void json_sources(const struct graph_run *g, struct json_writer *w)
+void graph_run_json_sources(const struct graph_run *g, struct json_writer *w)
 {
     if (!g->n_sources)
         return;
@@ -369,7 +368,7 @@ void graph_run_json(const struct graph_run *g)
     json_open_object(w, NULL);
     graph_run_json_head(g);
     sizes_json(g->symbols, g->n_symbols, w);
-    json_sources(g, w);
+    graph_run_json_sources(g, w);
     if (g->holders.bytes)
         peak_json(g->graph, &g->holders, w);
     if (g->compares) {

@@ -63,11 +63,13 @@ struct warmed {
 /* The graphs of one compile that pass values to each other, at one point of the sizes. */
 struct run_schedule {
     bool known;
-    uint32_t attempt, index; /* index: of the forward graph; UINT32_MAX: the compile was cut */
+    uint32_t attempt, index; /* index: of the graph of its kind; UINT32_MAX: the compile was cut */
+    bool inference;          /* the part is an inference graph, and not a forward graph */
     size_t point;
     struct graph_schedule schedule;
     uint32_t *refs; /* the graph of each stage, or UINT32_MAX */
     bool *tried;    /* by stage: it was run */
+    bool *needed;   /* by stage: the graph takes values of it */
     struct arena arena;
 };
 
@@ -213,6 +215,9 @@ int session_text_end(struct session *s);
 void graph_run_print(const struct graph_run *g);
 void graph_run_print_name(const struct graph_run *g); /* "rank 0, 0/0_0:aot_forward_graph" */
 void graph_run_json(const struct graph_run *g);
+/* Write which graphs compute inputs of this one, if the compile was cut. */
+void graph_run_print_sources(const struct graph_run *g, struct buf *out);
+void graph_run_json_sources(const struct graph_run *g, struct json_writer *w);
 /* Write members of an open object: those that name a graph, and those that each graph has. */
 void run_json_name(struct session *s, uint32_t ref, const struct buf *name);
 void graph_run_json_head(const struct graph_run *g);

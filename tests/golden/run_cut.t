@@ -30,6 +30,12 @@ gradients that later ones compute.
     $ symtape run $SHARED/ranks/ddp_buckets.rank0.log.zst:4/0:backward#0 --sizes s77=3 --json | grep -o '"passed_inputs[^]]*\]'
     "passed_inputs":7,"sources":["4/0_1:aot_forward_graph#0","4/0_1:aot_backward_graph#1"]
 
+    $ symtape run $SHARED/ranks/ddp_buckets.rank0.log.zst:4/0:backward#0 --sizes s77=3 --profile --runs 1 | tail -1
+      7 of 7 inputs are values of 4/0_1:aot_forward_graph#0, 4/0_1:aot_backward_graph#1
+
+    $ symtape run $SHARED/ranks/ddp_buckets.rank0.log.zst:4/0:backward#0 --sizes s77=3 --profile --runs 1 --json | grep -o '"passed_inputs[^]]*\]'
+    "passed_inputs":7,"sources":["4/0_1:aot_forward_graph#0","4/0_1:aot_backward_graph#1"]
+
     $ symtape run $SHARED/ranks/ddp_buckets.rank0.log.zst --sizes s77=1..64:x2 --compare-with cpu | head -3
     10 graphs at 7 sizes on cpu, compared with cpu: 60 agree, 10 refused; peak memory 3.16 MB
     4/0_1:aot_forward_graph#0: 7 sizes

@@ -61,6 +61,16 @@ Batched messages: each rank sends what the other one receives, whichever it list
       rank 0: irecv from rank 1, tag 3 in 0/0_0:aot_inference_graph, node batch_p2p_ops at demo/batch_p2p.py:18
       rank 1: ran all its graphs
 
+A batch that only receives waits for its messages, and one that names another operator is refused.
+
+    $ zstd -dcq $RECORDINGS/batch_p2p/rank_0* | sed "s/\['irecv', 'isend'\], \[1, 1\], \[3, 3\], \[zeros_like, mul\]/['irecv'], [1], [3], [zeros_like]/" > receives.log; zstd -dcq $RECORDINGS/batch_p2p/rank_1* | sed "s/\['irecv', 'isend'\], \[0, 0\], \[3, 3\], \[zeros_like, mul\]/['isend'], [0], [3], [mul]/; s/wait_tensor.default(getitem)/wait_tensor.default(arg2_1)/" > sends.log; symtape run -q receives.log sends.log | head -1; sed "s/\[0\], \[3\]/[0], [4]/" sends.log > other.log; symtape run -q receives.log other.log | head -2
+    2 ranks, 2 graphs on cpu: all ran; peak memory 720 B
+    the ranks diverge: missing, rank 1, message
+      rank 0: irecv from rank 1, tag 3 in 0/0_0:aot_inference_graph, node batch_p2p_ops at demo/batch_p2p.py:18
+
+    $ sed "s/\['irecv'\]/['recv']/" receives.log > recv.log; symtape run -q recv.log sends.log 2>&1 | grep -o 'message 0: .*'
+    message 0: there is no operator "recv"
+
     $ symtape run $RECORDINGS/batch_p2p/rank_0*
     1 graph on cpu: ran; peak memory 720 B
     0/0_0:aot_inference_graph: 5 operator calls, peak 720 bytes
@@ -88,6 +98,12 @@ Split sizes that are negative, too large or do not add up.
 
     $ sed 's/\[-1, 13\]/[5, 6]/' negative.log > fewer.log; symtape run -q --ranks 2 fewer.log:0/0 2>&1 | sed 's/.*all_to_all_single.default/.../'
     ...: input_split_sizes: 11 rows for 2 ranks, and there are 12
+    2 ranks, 2 graphs on cpu: all refused
+
+A result of another dtype than the input.
+
+    $ zstd -dcq $RECORDINGS/collectives/two.log.zst | sed "/all_gather_into_tensor: \"f32.*default(/{s/_tensor.default(arg2_1, 2, '0')/_tensor_out.default(arg2_1, 2, '0', out = narrow)/; s/^\(.*\)all_gather_into_tensor: /\1narrow: \"bf16[8, 3][3, 1]cpu\" = torch.ops.aten.zeros.default([8, 3], dtype = torch.bfloat16)\n&/}" > narrow.log; symtape run -q --ranks 2 narrow.log:0/0 --sizes s77=4,s27=3 2>&1 | sed 's/.*all_gather_into_tensor_out.default/.../'
+    ...: an input of f32, and a result of bf16
     2 ranks, 2 graphs on cpu: all refused
 
 A compile that failed is told, whichever rank it is of.

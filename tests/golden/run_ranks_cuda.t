@@ -14,10 +14,15 @@ Requires: cuda
 
 A run that is profiled is captured. It is cut at its collectives, and computes what the calls compute.
 
-    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda SYMTAPE_FAKE_DEVICES=2 symtape run --ranks 2 --backend cuda --profile --runs 2 $RECORDINGS/collectives/two.log.zst --sizes s77=4,s27=3 --json | grep -o '"captured":[^,]*\|"captured_pieces":[0-9]*\|"captured_differs":[^,]*' | sort | uniq -c
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda SYMTAPE_FAKE_DEVICES=2 symtape run --ranks 2 --backend cuda --profile --runs 2 $RECORDINGS/collectives/two.log.zst --sizes s77=4,s27=3 --json | grep -o '"captured":[^,]*\|"captured_\(pieces\|collectives\)":[0-9]*\|"captured_differs":[^,]*' | sort | uniq -c
           6 "captured":true
+          6 "captured_collectives":6
           6 "captured_differs":false
-          6 "captured_pieces":7
+          6 "captured_pieces":1
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda SYMTAPE_FAKE_DEVICES=2 symtape run --ranks 2 --backend cuda --profile --runs 2 $RECORDINGS/collectives/two.log.zst:0/0 | grep -o 'launched as [^,]*'
+    launched as 1 CUDA graph and 6 collectives
+    launched as 1 CUDA graph and 6 collectives
 
 Collectives of the host cannot stand between CUDA graphs.
 

@@ -222,10 +222,11 @@ static void put_capture(const struct timing *t, struct buf *out)
 {
     if (t->captured) {
         buf_puts(out, "  each run was launched as ");
-        if (t->captured_pieces > 1)
-            buf_printf(out, "%llu CUDA graphs with collectives between them",
-                       (unsigned long long)t->captured_pieces);
-        else
+        if (t->captured_collectives) {
+            format_plural(out, t->captured_pieces, "CUDA graph");
+            buf_puts(out, " and ");
+            format_plural(out, t->captured_collectives, "collective");
+        } else
             buf_puts(out, "one CUDA graph");
         buf_puts(out, ", which the second one captured in ");
         format_us(out, t->captured_us);
@@ -426,7 +427,10 @@ void timing_json(const struct timing *t, struct json_writer *w)
     json_put_bool(w, "captured", t->captured);
     if (t->captured)
         json_put_double(w, "captured_us", t->captured_us);
-    json_put_u64(w, "captured_pieces", t->captured_pieces);
+    if (t->captured)
+        json_put_u64(w, "captured_pieces", t->captured_pieces);
+    if (t->captured)
+        json_put_u64(w, "captured_collectives", t->captured_collectives);
     if (t->captured)
         json_put_bool(w, "captured_updates", t->captured_updates);
     if (t->captured)

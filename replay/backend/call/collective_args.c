@@ -95,6 +95,10 @@ bool collective_read(struct kernel *k, struct kernel_tensor from, struct kernel_
         k->failed = true;
         return false;
     }
+    if (to.meta->dtype != ret->dtype)
+        return kernel_fail(k, "an input of %s, and a result of %s", dtype_short_name(ret->dtype),
+                           dtype_short_name(to.meta->dtype)),
+               false;
     int64_t sent = numel(ret->size, ret->ndim), received = numel(out, tensor_sizes(to, out));
     if (ret->reduce.n && !read_reduction(k, ret->reduce, ret->dtype, op))
         return false;

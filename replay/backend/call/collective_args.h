@@ -40,7 +40,8 @@ struct collective_splits {
 /* Returns input i of the call: its first argument, or an item of it; .meta NULL: there is none. */
 struct kernel_tensor collective_input(const struct kernel *k, uint32_t i);
 /* Reads a call whose backend has a rank. *op is set if it reduces, *splits for COLLECTIVE_EXCHANGE.
- * False: k has failed, for sizes do not fit the group, or nothing here makes that reduction. */
+ * False: k has failed, for sizes do not fit the group, the dtypes of input and result differ, or
+ * nothing here makes that reduction. */
 bool collective_read(struct kernel *k, struct kernel_tensor from, struct kernel_tensor to,
                      struct collective *ret, enum reduce_op *op, struct collective_splits *splits);
 /* Checks that each rank receives as much as the other one sends. */

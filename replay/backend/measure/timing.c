@@ -229,6 +229,7 @@ static bool time_capture(struct timer *m, struct err *err)
     t->captured_updates = m->backend->log.updated != updated;
     t->captured = m->run->captured != NULL;
     t->captured_pieces = m->backend->log.pieces;
+    t->captured_collectives = m->backend->log.cuts;
     t->not_captured = m->run->not_captured;
     return true;
 }

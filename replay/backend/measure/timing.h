@@ -56,8 +56,9 @@ struct timing {
     bool captured_differs; /* its outputs have other bits than those of the run call by call: a
                               defect */
     double captured_us;
-    uint64_t captured_pieces; /* CUDA graphs of a launch: more than one if collectives cut it */
-    bool captured_updates;    /* the executable graph of another size computes it */
+    uint64_t captured_pieces; /* CUDA graphs of a launch: those between collectives, which cut it */
+    uint64_t captured_collectives;
+    bool captured_updates; /* the executable graph of another size computes it */
     struct err not_captured;
     /* Of the last run without the log: sizes that stayed on the device, how often the host read
      * them, and the calls before which it had to. */

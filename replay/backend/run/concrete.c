@@ -268,6 +268,14 @@ static bool returns_tensors(const struct schema *schema)
     return false;
 }
 
+/* batch_p2p_ops receives into its tensors, though its schema does not say that it writes them
+ * (torch/csrc/distributed/c10d/Functional.cpp). */
+static bool is_written(const struct schema *schema, uint32_t i)
+{
+    return schema->args[i].written ||
+           (str_is(schema->base, "batch_p2p_ops") && str_is(schema->args[i].name, "tensors"));
+}
+
 const struct backend_op *concrete_op(struct concrete *c, const struct op *op,
                                      const struct schema *schema)
 {
@@ -277,7 +285,7 @@ const struct backend_op *concrete_op(struct concrete *c, const struct op *op,
     if (!ret || !args)
         return NULL;
     for (uint32_t i = 0; i < schema->n_args; i++)
-        args[i] = (struct backend_parameter){ schema->args[i].name, schema->args[i].written };
+        args[i] = (struct backend_parameter){ schema->args[i].name, is_written(schema, i) };
     *ret = (struct backend_op){ .name = op_name(op),
                                 .base = schema->base,
                                 .overload = schema->overload,

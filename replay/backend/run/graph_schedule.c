@@ -7,17 +7,6 @@
 
 /* ---- What a graph's inputs and outputs are ---- */
 
-/* Reads the number that follows `prefix` in a descriptor: "PlainAOTInput(idx=2)". */
-static bool descriptor_number(struct str descriptor, struct str prefix, uint32_t *ret)
-{
-    uint64_t number;
-    struct str rest = str_from(descriptor, prefix.n);
-    if (!str_starts(descriptor, prefix) || !str_to_u64(str_first(rest, str_digits(rest)), &number))
-        return false;
-    *ret = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
-    return true;
-}
-
 /* Returns which argument of the compiled function an input is; UINT32_MAX: none. `position` is its
  * place among the inputs. */
 static uint32_t argument_of(const struct node *input, uint32_t position)
@@ -40,109 +29,12 @@ static uint32_t base_argument_of(const struct node *input, uint32_t position)
     return ret;
 }
 
-static const struct node *output_node(const struct graph *graph)
-{
-    for (node_id id = graph->n_nodes; id-- > 0;)
-        if (graph->nodes[id].op == NODE_OUTPUT)
-            return &graph->nodes[id];
-    return NULL;
-}
-
-/* Returns the node of the output whose descriptor is prefix + number + ")", or of that place if
- * none is printed; NODE_NONE. */
-static node_id find_output(const struct graph *graph, struct str prefix, uint32_t number)
-{
-    const struct node *output = output_node(graph);
-    const struct arg *args = output ? node_args(graph, output) : NULL;
-    for (uint32_t i = 0; output && i < output->n_args; i++) {
-        uint32_t found = i;
-        if (graph->output_descriptors &&
-            !descriptor_number(graph->output_descriptors[i], prefix, &found))
-            continue;
-        if (found == number)
-            return args[i].kind == ARG_NODE ? args[i].u.node : NODE_NONE;
-    }
-    return NODE_NONE;
-}
-
-static bool has_output(const struct graph *graph, struct str name)
-{
-    const struct node *output = output_node(graph);
-    const struct arg *args = output ? node_args(graph, output) : NULL;
-    for (uint32_t i = 0; output && i < output->n_args; i++)
-        if (args[i].kind == ARG_NODE && str_eq(graph->nodes[args[i].u.node].name, name))
-            return true;
-    return false;
-}
-
-/* ---- The calls of the split graph ---- */
-
-/* Where an argument of a call comes from: output `output` of part `part`, or, if that is
- * UINT32_MAX, input `input` of the split graph, or NODE_NONE. */
-struct source {
-    uint32_t part, output;
-    node_id input;
-};
-
 uint32_t graph_schedule_count_parts(const struct graph *graph)
 {
     uint32_t n = 0;
     for (node_id id = 0; id < graph->n_nodes; id++)
         n += graph->nodes[id].op == NODE_CALL_MODULE;
     return n;
-}
-
-static const struct node *call_of_part(const struct graph *outer, uint32_t part)
-{
-    for (node_id id = 0; id < outer->n_nodes; id++)
-        if (outer->nodes[id].op == NODE_CALL_MODULE && part-- == 0)
-            return &outer->nodes[id];
-    return NULL;
-}
-
-static uint32_t part_of_call(const struct graph *outer, node_id call)
-{
-    uint32_t part = 0;
-    for (node_id id = 0; id < call; id++)
-        part += outer->nodes[id].op == NODE_CALL_MODULE;
-    return part;
-}
-
-static bool is_item_of(const struct graph *outer, const struct node *node)
-{
-    const struct arg *args = node_args(outer, node);
-    return node->op == NODE_CALL_FUNCTION && str_is(node->target, "operator.getitem") &&
-           node->n_args == 2 && args[0].kind == ARG_NODE && args[1].kind == ARG_INT;
-}
-
-static struct source source_of(const struct graph *outer, const struct arg *arg)
-{
-    const struct source none = { UINT32_MAX, 0, NODE_NONE };
-    uint32_t output = 0;
-    node_id id = arg->kind == ARG_NODE ? arg->u.node : NODE_NONE;
-    for (uint32_t steps = 0; id < outer->n_nodes && steps < outer->n_nodes; steps++) {
-        const struct node *node = &outer->nodes[id];
-        const struct arg *args = node_args(outer, node);
-        if (node->op == NODE_PLACEHOLDER)
-            return (struct source){ UINT32_MAX, 0, id };
-        if (node->op == NODE_CALL_MODULE)
-            return (struct source){ part_of_call(outer, id), output, NODE_NONE };
-        if (is_item_of(outer, node))
-            output = (uint32_t)args[1].u.integer;
-        else if (node->op != NODE_ALIAS || !node->n_args || args[0].kind != ARG_NODE)
-            return none;
-        id = args[0].u.node;
-    }
-    return none;
-}
-
-/* Returns the source of input `id` of the forward graph of a part. `number`: of the argument. */
-static struct source argument_source(const struct graph_schedule *s, uint32_t part, uint32_t number)
-{
-    const struct node *call = s->cut ? call_of_part(s->outer, part) : NULL;
-    if (call && number < call->n_args)
-        return source_of(s->outer, &node_args(s->outer, call)[number]);
-    return (struct source){ UINT32_MAX, 0, NODE_NONE };
 }
 
 /* ---- Wires ---- */
@@ -152,8 +44,13 @@ static uint32_t backward_stage(const struct graph_schedule *s, uint32_t part)
     return 2 * s->n_parts - 1 - part;
 }
 
+/* The wires of a stage are added one after the other, in the order of its inputs. */
 static bool add_wire(struct graph_schedule *s, struct graph_schedule_wire wire, struct err *err)
 {
+    struct graph_schedule_stage *to = &s->stages[wire.to];
+    if (!to->n_wires)
+        to->first_wire = s->wires.n;
+    to->n_wires++;
     return vec_push(&s->wires, wire) || err_nomem(err);
 }
 
@@ -168,14 +65,27 @@ struct owner {
     node_id input;
 };
 
+/* Marks an input that later parts take as well. */
+static bool keep_input(struct graph_schedule *s, const struct owner *owner, struct err *err)
+{
+    struct graph_schedule_stage *stage = &s->stages[owner->part];
+    if (!stage->kept)
+        stage->kept = arena_array(&s->arena, bool, (size_t)stage->graph->n_nodes + 1);
+    if (!stage->kept)
+        return err_nomem(err);
+    stage->kept[owner->input] = true;
+    return true;
+}
+
 static bool wire_forward_input(struct graph_schedule *s, struct owner *owners, uint32_t part,
                                node_id id, uint32_t position, struct err *err)
 {
     const struct graph *graph = s->stages[part].graph;
-    const struct source from = argument_source(s, part, argument_of(&graph->nodes[id], position));
+    const struct schedule_source from =
+        schedule_calls_source(&s->calls, part, argument_of(&graph->nodes[id], position));
     if (from.part < part) {
         const struct graph *source = s->stages[from.part].graph;
-        node_id made = find_output(source, STR("PlainAOTOutput(idx="), from.output);
+        node_id made = schedule_outputs_find(&s->stages[from.part].outputs, from.output);
         return made == NODE_NONE ||
                add_wire(s,
                         (struct graph_schedule_wire){ .from = from.part,
@@ -192,11 +102,11 @@ static bool wire_forward_input(struct graph_schedule *s, struct owner *owners, u
         return true;
     }
     struct str name = s->stages[owner->part].graph->nodes[owner->input].name;
-    return add_wire(
-        s,
-        (struct graph_schedule_wire){
-            .from = owner->part, .to = part, .name = name, .input = id, .copies = true },
-        err);
+    return keep_input(s, owner, err) &&
+           add_wire(s,
+                    (struct graph_schedule_wire){
+                        .from = owner->part, .to = part, .name = name, .input = id },
+                    err);
 }
 
 static bool wire_forward(struct graph_schedule *s, struct owner *owners, uint32_t part,
@@ -204,34 +114,26 @@ static bool wire_forward(struct graph_schedule *s, struct owner *owners, uint32_
 {
     const struct graph *graph = s->stages[part].graph;
     uint32_t position = 0;
-    for (node_id id = 0; id < graph->n_nodes; id++)
+    for (node_id id = 0; graph && id < graph->n_nodes; id++)
         if (graph->nodes[id].op == NODE_PLACEHOLDER &&
             !wire_forward_input(s, owners, part, id, position++, err))
             return false;
     return true;
 }
 
-/* Adds the gradients that a later part computes for output `output` of this one. */
-static bool wire_gradient(struct graph_schedule *s, uint32_t part, uint32_t output, uint32_t user,
-                          node_id tangent, struct err *err)
+/* Adds the gradient that a later part computes for an output of this one. */
+static bool wire_gradient(struct graph_schedule *s, const struct schedule_use *use, node_id tangent,
+                          struct err *err)
 {
-    const struct graph *graph = s->stages[backward_stage(s, user)].graph;
-    const struct node *call = call_of_part(s->outer, user);
-    for (uint32_t i = 0; graph && call && i < call->n_args; i++) {
-        struct source from = argument_source(s, user, i);
-        if (from.part != part || from.output != output)
-            continue;
-        node_id made = find_output(graph, STR("GradAOTOutput(grad_of=PlainAOTInput(idx="), i);
-        if (made != NODE_NONE &&
-            !add_wire(s,
-                      (struct graph_schedule_wire){ .from = backward_stage(s, user),
-                                                    .to = backward_stage(s, part),
-                                                    .name = graph->nodes[made].name,
-                                                    .input = tangent },
-                      err))
-            return false;
-    }
-    return true;
+    uint32_t stage = backward_stage(s, use->user);
+    node_id made = schedule_outputs_find(&s->stages[stage].outputs, use->argument);
+    return made == NODE_NONE ||
+           add_wire(s,
+                    (struct graph_schedule_wire){ .from = stage,
+                                                  .to = backward_stage(s, use->part),
+                                                  .name = s->stages[stage].graph->nodes[made].name,
+                                                  .input = tangent },
+                    err);
 }
 
 /* Gradients are added in the order in which autograd computes them. */
@@ -244,8 +146,10 @@ static bool wire_tangent(struct graph_schedule *s, uint32_t part, node_id tangen
         !descriptor_number(node->descriptor, STR("TangentAOTInput(output=PlainAOTOutput(idx="),
                            &output))
         return true;
-    for (uint32_t user = s->n_parts; user-- > part + 1;)
-        if (!wire_gradient(s, part, output, user, tangent, err))
+    size_t n;
+    const struct schedule_use *uses = schedule_calls_uses(&s->calls, part, output, &n);
+    for (size_t i = 0; i < n; i++)
+        if (uses[i].user > part && !wire_gradient(s, &uses[i], tangent, err))
             return false;
     return true;
 }
@@ -260,7 +164,7 @@ static bool wire_backward(struct graph_schedule *s, uint32_t part, struct err *e
         struct graph_schedule_wire saved = {
             .from = part, .to = stage, .name = graph->nodes[id].name, .input = id
         };
-        if (has_output(s->stages[part].graph, saved.name)) {
+        if (schedule_outputs_have(&s->stages[part].outputs, saved.name)) {
             if (!add_wire(s, saved, err))
                 return false;
         } else if (s->cut && !wire_tangent(s, part, id, position++, err))
@@ -283,6 +187,34 @@ static bool wire_all(struct graph_schedule *s, struct err *err)
     return true;
 }
 
+/* Numbers the inputs of the forward graphs. */
+static bool find_positions(struct graph_schedule *s)
+{
+    for (uint32_t i = 0; s->outer && i < s->n_parts; i++) {
+        struct graph_schedule_stage *stage = &s->stages[i];
+        uint32_t n = stage->graph ? stage->graph->n_nodes : 0, position = 0;
+        stage->positions = arena_array(&s->arena, uint32_t, (size_t)n + 1);
+        if (!stage->positions)
+            return false;
+        for (node_id id = 0; id < n; id++) {
+            stage->positions[id] = position;
+            position += stage->graph->nodes[id].op == NODE_PLACEHOLDER;
+        }
+    }
+    return true;
+}
+
+static bool index_graphs(struct graph_schedule *s, struct err *err)
+{
+    bool ok = find_positions(s) && schedule_calls_init(&s->calls, s->outer, &s->arena);
+    for (uint32_t i = 0; ok && i < 2 * s->n_parts; i++)
+        ok = schedule_outputs_init(&s->stages[i].outputs, s->stages[i].graph,
+                                   i < s->n_parts ? STR("PlainAOTOutput(idx=")
+                                                  : STR("GradAOTOutput(grad_of=PlainAOTInput(idx="),
+                                   &s->arena);
+    return ok || err_nomem(err);
+}
+
 bool graph_schedule_init(struct graph_schedule *s, const struct graph *outer,
                          const struct graph_schedule_part *parts, uint32_t n_parts, struct err *err)
 {
@@ -295,15 +227,24 @@ bool graph_schedule_init(struct graph_schedule *s, const struct graph *outer,
         s->stages[i].graph = parts[i].forward;
         s->stages[backward_stage(s, i)].graph = parts[i].backward;
     }
-    return wire_all(s, err);
+    return index_graphs(s, err) && wire_all(s, err);
+}
+
+void graph_schedule_forget(struct graph_schedule *s)
+{
+    for (uint32_t i = 0; s->stages && i < 2 * s->n_parts; i++) {
+        value_file_free(s->stages[i].made);
+        s->stages[i].made = NULL;
+    }
+    for (size_t i = 0; i < s->wires.n; i++) {
+        free(s->wires.v[i].sum);
+        s->wires.v[i].sum = NULL;
+    }
 }
 
 void graph_schedule_release(struct graph_schedule *s)
 {
-    for (uint32_t i = 0; s->stages && i < 2 * s->n_parts; i++)
-        value_file_free(s->stages[i].made);
-    for (size_t i = 0; i < s->wires.n; i++)
-        free(s->wires.v[i].sum);
+    graph_schedule_forget(s);
     vec_release(&s->wires);
     arena_release(&s->arena);
     *s = (struct graph_schedule){ 0 };
@@ -379,13 +320,31 @@ static void find_value(const struct value_file *saved, struct str name, const st
         *ret = found;
 }
 
-static const struct graph_schedule_wire *find_wire(const struct graph_schedule *s, uint32_t stage,
-                                                   node_id input, size_t from)
+/* Returns the first wire of an input, or NULL. */
+static struct graph_schedule_wire *find_wire(const struct graph_schedule *s, uint32_t stage,
+                                             node_id input)
 {
-    for (size_t i = from; i < s->wires.n; i++)
-        if (s->wires.v[i].to == stage && s->wires.v[i].input == input)
-            return &s->wires.v[i];
-    return NULL;
+    const struct graph_schedule_stage *to = &s->stages[stage];
+    struct graph_schedule_wire *wires = to->n_wires ? &s->wires.v[to->first_wire] : NULL;
+    size_t low = 0, high = to->n_wires;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (wires[middle].input < input)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < to->n_wires && wires[low].input == input ? &wires[low] : NULL;
+}
+
+/* Returns the next wire of the same input, or NULL. */
+static const struct graph_schedule_wire *next_wire(const struct graph_schedule *s,
+                                                   const struct graph_schedule_wire *wire)
+{
+    const struct graph_schedule_stage *to = &s->stages[wire->to];
+    const struct graph_schedule_wire *next = wire + 1;
+    bool more = next < &s->wires.v[to->first_wire] + to->n_wires && next->input == wire->input;
+    return more ? next : NULL;
 }
 
 /* Sets *ret to the value of a wire, whose `p` is NULL if there is none. */
@@ -406,12 +365,6 @@ static void add_elements(enum dtype dtype, void *to, const void *from, size_t n)
             store_real(dtype, to, i, load_real(dtype, to, i) + load_real(dtype, from, i));
         else if (kind == DENSE_COMPLEX)
             store_complex(dtype, to, i, load_complex(dtype, to, i) + load_complex(dtype, from, i));
-}
-
-static const struct graph_schedule_wire *next_wire(const struct graph_schedule *s,
-                                                   const struct graph_schedule_wire *wire)
-{
-    return find_wire(s, wire->to, wire->input, (size_t)(wire - s->wires.v) + 1);
 }
 
 /* Adds the values of the other wires of an input to *ret, that of the first one. */
@@ -445,10 +398,9 @@ bool graph_schedule_input(struct graph_schedule *s, uint32_t stage, const struct
                           struct array *ret, struct err *err)
 {
     node_id input = (node_id)(node - s->stages[stage].graph->nodes);
-    const struct graph_schedule_wire *found = find_wire(s, stage, input, 0);
-    if (!found)
+    struct graph_schedule_wire *first = find_wire(s, stage, input);
+    if (!first)
         return true;
-    struct graph_schedule_wire *first = &s->wires.v[found - s->wires.v];
     struct array value;
     wire_value(s, first, &value);
     if (!value.p)
@@ -460,31 +412,35 @@ bool graph_schedule_input(struct graph_schedule *s, uint32_t stage, const struct
     return true;
 }
 
-uint32_t graph_schedule_inputs(const struct graph_schedule *s, uint32_t stage, bool *from)
+bool graph_schedule_inputs(struct graph_schedule *s, uint32_t stage, bool *from, uint32_t *n,
+                           struct err *err)
 {
-    uint32_t n = 0;
-    const struct graph *graph = s->stages[stage].graph;
+    const struct graph_schedule_stage *to = &s->stages[stage];
+    const struct graph_schedule_wire *wire = to->n_wires ? &s->wires.v[to->first_wire] : NULL;
+    const struct graph_schedule_wire *end = wire ? wire + to->n_wires : NULL;
     memset(from, 0, 2 * s->n_parts * sizeof *from);
-    for (node_id id = 0; id < graph->n_nodes; id++) {
-        const struct graph_schedule_wire *wire = find_wire(s, stage, id, 0);
-        n += wire != NULL;
-        for (; wire; wire = next_wire(s, wire))
-            from[wire->from] = true;
+    for (*n = 0; wire < end;) {
+        node_id input = wire->input;
+        struct array value = { 0 };
+        if (!graph_schedule_input(s, stage, &to->graph->nodes[input], &value, err))
+            return false;
+        *n += value.p != NULL;
+        for (; wire < end && wire->input == input; wire++)
+            from[wire->from] |= value.p != NULL;
     }
-    return n;
+    return true;
 }
 
 /* ---- Runs ---- */
 
-bool graph_schedule_needs(const struct graph_schedule *s, uint32_t stage, uint32_t earlier)
+void graph_schedule_needs(const struct graph_schedule *s, uint32_t stage, bool *needed)
 {
-    for (size_t i = 0; i < s->wires.n; i++) {
-        const struct graph_schedule_wire *wire = &s->wires.v[i];
-        if (wire->to == stage && wire->from <= stage &&
-            (wire->from == earlier || graph_schedule_needs(s, wire->from, earlier)))
-            return true;
-    }
-    return false;
+    memset(needed, 0, 2 * s->n_parts * sizeof *needed);
+    needed[stage] = true;
+    for (uint32_t to = stage + 1; to-- > 0;)
+        for (size_t i = 0; needed[to] && i < s->stages[to].n_wires; i++)
+            needed[s->wires.v[s->stages[to].first_wire + i].from] = true;
+    needed[stage] = false;
 }
 
 struct stage_run {
@@ -506,26 +462,14 @@ static bool give_input(void *user, uint32_t i, const struct node *node, struct a
     return graph_schedule_input(r->schedule, r->stage, node, ret, err);
 }
 
-/* Keeps the values of inputs that later stages take as well. */
-static bool keep_input(void *user, struct run *run, const struct step *step,
-                       const struct value *value, struct err *err)
+/* Stores the values of inputs that later stages take as well. */
+static bool store_input(void *user, struct run *run, const struct step *step,
+                        const struct value *value, struct err *err)
 {
     const struct stage_run *r = user;
-    const struct graph_schedule *s = r->schedule;
-    const struct node *node = &run->graph->nodes[step->node];
-    bool taken = false;
-    for (size_t i = 0; node->op == NODE_PLACEHOLDER && i < s->wires.n; i++)
-        taken |= s->wires.v[i].copies && s->wires.v[i].from == r->stage &&
-                 str_eq(s->wires.v[i].name, node->name);
-    return !taken || add_value(run, node->name, *value, s->stages[r->stage].made, err);
-}
-
-static bool keeps_inputs(const struct graph_schedule *s, uint32_t stage)
-{
-    for (size_t i = 0; i < s->wires.n; i++)
-        if (s->wires.v[i].copies && s->wires.v[i].from == stage)
-            return true;
-    return false;
+    const struct graph_schedule_stage *stage = &r->schedule->stages[r->stage];
+    return !stage->kept[step->node] ||
+           add_value(run, run->graph->nodes[step->node].name, *value, stage->made, err);
 }
 
 /* Returns whether the run had the sizes that were asked for: unbacked ones depend on its data. */
@@ -551,7 +495,7 @@ bool graph_schedule_run(struct graph_schedule *s, uint32_t stage, const struct r
     options.input = give_input;
     options.user = &r;
     options.replicated = asked->replicated ? is_shared_input : NULL;
-    options.node = keeps_inputs(s, stage) ? keep_input : NULL;
+    options.node = to->kept ? store_input : NULL;
     options.node_user = &r;
     to->made = value_file_new(NULL, err);
     struct run *run = to->made ? run_new(to->graph, &options, err) : NULL;
@@ -571,19 +515,14 @@ bool graph_schedule_run(struct graph_schedule *s, uint32_t stage, const struct r
 static const struct node *outer_input(const struct graph_schedule *s, uint32_t part,
                                       const struct node *node)
 {
-    const struct graph *graph = s->stages[part].graph;
-    uint32_t position = 0;
-    for (const struct node *n = graph->nodes; n < node; n++)
-        position += n->op == NODE_PLACEHOLDER;
-    uint32_t number = base_argument_of(node, position);
-    if (s->cut) {
-        node_id input = argument_source(s, part, number).input;
-        return input == NODE_NONE ? NULL : &s->outer->nodes[input];
-    }
-    for (node_id id = 0; id < s->outer->n_nodes; id++)
-        if (s->outer->nodes[id].op == NODE_PLACEHOLDER && number-- == 0)
-            return &s->outer->nodes[id];
-    return NULL;
+    struct graph_schedule_stage *stage = &s->stages[part];
+    uint32_t number = base_argument_of(node, stage->positions[node - stage->graph->nodes]);
+    node_id input = NODE_NONE;
+    if (s->cut)
+        input = schedule_calls_source(&s->calls, part, number).input;
+    else if (number < s->calls.n_inputs)
+        input = s->calls.inputs[number];
+    return input == NODE_NONE ? NULL : &s->outer->nodes[input];
 }
 
 /* Returns whether every placement is Replicate(): "R", "R, R". */

@@ -22,16 +22,22 @@
 #define SYMTAPE_REPLAY_BACKEND_RUN_GRAPH_SCHEDULE_H
 
 #include "replay/backend/run/run.h"
+#include "replay/backend/run/schedule/schedule_index.h"
 #include "replay/backend/values/value_file.h"
 
-/* A part of the compile. The graphs are borrowed. */
+/* A part of the compile. The graphs are borrowed; NULL: it is missing. */
 struct graph_schedule_part {
-    const struct graph *forward, *backward; /* backward NULL: there is none */
+    const struct graph *forward, *backward;
 };
 
 struct graph_schedule_stage {
-    const struct graph *graph; /* NULL: a part without a backward graph */
+    const struct graph *graph; /* NULL: it is missing */
     struct value_file *made;   /* the values that other stages take, once it ran; or NULL */
+    /* The wires of its inputs, in the order of the inputs. */
+    size_t first_wire, n_wires;
+    struct schedule_outputs outputs;
+    uint32_t *positions; /* of a forward graph, by node: how many inputs are before it; or NULL */
+    bool *kept;          /* by node: an input that later stages take as well; NULL: none is */
 };
 
 /* Input `input` of stage `to` is the value of a node of stage `from`, or one term of its value. */
@@ -39,8 +45,7 @@ struct graph_schedule_wire {
     uint32_t from, to;
     struct str name; /* of the node */
     node_id input;
-    bool copies; /* the node is an input, which both have in common */
-    void *sum;   /* owned: the sum of all terms, at the first wire of them; NULL: not computed */
+    void *sum; /* owned: the sum of all terms, at the first wire of them; NULL: not computed */
 };
 
 struct graph_schedule {
@@ -49,6 +54,7 @@ struct graph_schedule {
     uint32_t n_parts;
     const struct graph *outer; /* NULL: none was given */
     bool cut;                  /* the outer graph calls a module for each part */
+    struct schedule_calls calls;
     vec_of(struct graph_schedule_wire)
     wires;
     struct arena arena;
@@ -60,12 +66,15 @@ uint32_t graph_schedule_count_parts(const struct graph *graph);
 bool graph_schedule_init(struct graph_schedule *s, const struct graph *outer,
                          const struct graph_schedule_part *parts, uint32_t n_parts,
                          struct err *err);
+/* Forgets all values, so that the stages can run at other sizes. */
+void graph_schedule_forget(struct graph_schedule *s);
 void graph_schedule_release(struct graph_schedule *s);
 
 /* Returns the stage of a graph; UINT32_MAX: none. */
 uint32_t graph_schedule_stage_of(const struct graph_schedule *s, const struct graph *graph);
-/* Returns whether a stage takes values of an earlier one that did not run. */
-bool graph_schedule_needs(const struct graph_schedule *s, uint32_t stage, uint32_t earlier);
+/* Sets a flag for each stage, in needed[2 * n_parts]: whether `stage` takes values of it, or of one
+ * that takes values of it. All of these are earlier ones. */
+void graph_schedule_needs(const struct graph_schedule *s, uint32_t stage, bool *needed);
 /* Runs a stage, with the values of stages that ran, and keeps what later ones take. `options` has
  * no inputs of its own. Fails as run_execute() does; also ERR_USAGE if the data gave a symbol
  * another value than options.sizes. */
@@ -75,9 +84,10 @@ bool graph_schedule_run(struct graph_schedule *s, uint32_t stage, const struct r
  * there is none. */
 bool graph_schedule_input(struct graph_schedule *s, uint32_t stage, const struct node *node,
                           struct array *ret, struct err *err);
-/* Counts the inputs of a stage that are values of other stages, and sets *from to a flag for each
- * stage that they are of. */
-uint32_t graph_schedule_inputs(const struct graph_schedule *s, uint32_t stage, bool *from);
+/* Counts the inputs of a stage that have values of other stages, and sets a flag for each stage, in
+ * from[2 * n_parts]: whether some are of it. */
+bool graph_schedule_inputs(struct graph_schedule *s, uint32_t stage, bool *from, uint32_t *n,
+                           struct err *err);
 
 /* Returns whether all ranks of a job have the same values of an input: a DTensor whose placements
  * are Replicate(); a parameter or buffer of a module that DDPOptimizer cut, which

@@ -99,6 +99,7 @@ struct run_options {
 /* The number of values that use each storage (run_memory.c). */
 struct run_lifetimes {
     uint32_t *ends, *order; /* nodes whose last user is i: order[ends[i]] to order[ends[i + 1]] */
+    bool *shared;           /* by node: more than one step uses its value */
     struct value *counted;  /* by node: the value whose storages are counted */
     vec_of(uint32_t)
     holders; /* by storage */

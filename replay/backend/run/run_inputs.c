@@ -58,12 +58,19 @@ static bool recorded_number(const struct run *run, node_id input, double *ret)
     return chosen || symbol->text.n || symbol->has_hint;
 }
 
+/* Returns whether the program that runs is that of the graph, and not of a subgraph, whose nodes
+ * have numbers of their own. */
+static bool is_outermost(const struct run *run)
+{
+    return run->interpreter.program == run->program;
+}
+
 /* Writes an input's values. During a capture, in which nothing is copied, they are stored instead,
  * and run_write_stored() writes them before each launch: calls of the run change them. */
 static bool write_values(struct run *run, struct tensor x, node_id node, const void *p,
                          size_t bytes, struct err *err)
 {
-    if (!run->capturing || run->interpreter.program != run->program)
+    if (!run->capturing || !is_outermost(run))
         return exec_write(&run->exec, x, p, bytes, err);
     if (!exec_write(&run->exec, x, NULL, 0, err))
         return false;
@@ -102,7 +109,8 @@ static size_t last_size(const struct run *run, const struct tensor_meta *meta)
 static uint64_t seed_of(const struct run *run, node_id node, uint32_t number)
 {
     const struct run_options *o = &run->options;
-    bool replicated = o->replicated && o->replicated(o->user, &run->graph->nodes[node]);
+    bool replicated =
+        is_outermost(run) && o->replicated && o->replicated(o->user, &run->graph->nodes[node]);
     return random_mixed((replicated ? o->replicated_seed : o->seed) +
                         0x51ed270b * (uint64_t)(number + 1));
 }
@@ -125,10 +133,10 @@ static bool random_input(struct run *run, struct tensor x, node_id node, uint32_
         .p = p,
         .n = bytes / size,
         .row = row,
-        .need = run->needs[node],
+        .need = is_outermost(run) ? run->needs[node] : (struct input_need){ .number = -1 },
         .seed = seed_of(run, node, number),
     });
-    if (x.meta->ndim)
+    if (x.meta->ndim && is_outermost(run))
         input_sums_apply(run, node, x.meta->dtype, p, bytes / size, row);
     bool ok = write_values(run, x, node, p, bytes, err);
     free(p);
@@ -198,7 +206,7 @@ static bool is_input_kept(struct run *run, const struct step *step, struct tenso
 {
     struct run_kept *kept = &run->kept[step->node];
     struct err ignored = { 0 };
-    if (run->interpreter.program != run->program)
+    if (!is_outermost(run))
         return false;
     kept->storage = x.storage;
     kept->valid = true;

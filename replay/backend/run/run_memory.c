@@ -9,14 +9,17 @@ static bool find_users(struct run *run)
 {
     struct program *p = run->program;
     run->users = arena_array(&run->arena, uint32_t, (size_t)p->n_steps + 1);
-    if (!run->users)
+    run->lifetimes.shared = arena_array(&run->arena, bool, (size_t)p->n_steps + 1);
+    if (!run->users || !run->lifetimes.shared)
         return false;
     for (uint32_t i = 0; i < p->n_steps; i++) {
         run->users[i] = i;
         for (uint32_t k = 0; k < p->steps[i].n_patches; k++) {
             node_id from = p->patches[p->steps[i].first_patch + k].from;
-            if (from < p->n_steps)
-                run->users[from] = i;
+            if (from >= p->n_steps)
+                continue;
+            run->lifetimes.shared[from] |= run->users[from] != from && run->users[from] != i;
+            run->users[from] = i;
         }
     }
     return true;
@@ -88,20 +91,11 @@ static bool stays(const struct run *run, const struct step *step)
     return step->kind == STEP_INPUT || (step->kind == STEP_ATTRIBUTE && run->options.captures);
 }
 
-/* Returns whether a step between the two uses the value of the first one. */
-static bool is_used_between(const struct program *p, node_id from, uint32_t at)
-{
-    for (uint32_t i = from + 1; i < at; i++)
-        for (uint32_t k = 0; k < p->steps[i].n_patches; k++)
-            if (p->patches[p->steps[i].first_patch + k].from == from)
-                return true;
-    return false;
-}
-
 uint32_t run_last_used(const struct run *run, const struct step *step)
 {
     const struct program *p = run->program;
-    if (run->interpreter.program != p || run->options.keep || step->n_patches != 1)
+    if (!str_is(op_schema(step->op)->base, "wait_tensor") || run->interpreter.program != p ||
+        run->options.keep || step->n_patches != 1)
         return EXEC_NO_STORAGE;
     node_id from = p->patches[step->first_patch].from;
     if (from >= p->n_steps || !p->valid[from] || stays(run, &p->steps[from]) ||
@@ -109,7 +103,7 @@ uint32_t run_last_used(const struct run *run, const struct step *step)
         return EXEC_NO_STORAGE;
     uint32_t storage = p->current[from].u.tensor.storage;
     bool only = storage < run->lifetimes.holders.n && run->lifetimes.holders.v[storage] == 1;
-    return only && !is_used_between(p, from, run->at) ? storage : EXEC_NO_STORAGE;
+    return only && !run->lifetimes.shared[from] ? storage : EXEC_NO_STORAGE;
 }
 
 bool run_count_values(struct run *run, node_id at, uint32_t first, struct err *err)

@@ -359,6 +359,10 @@ static bool read_batch(struct kernel *k, struct batch *b)
     for (uint32_t i = 0; i < b->n; i++)
         if (b->ops[i].kind != KERNEL_STRING || b->tensors[i].kind != KERNEL_TENSOR)
             return kernel_fail(k, "message %u has no operator or no tensor", i), false;
+        else if (!str_is(b->ops[i].u.text, "irecv") && !str_is(b->ops[i].u.text, "isend"))
+            return kernel_fail(k, "message %u: there is no operator \"%.*s\"", i,
+                               STR_ARG(b->ops[i].u.text)),
+                   false;
     return true;
 }
 
@@ -372,14 +376,11 @@ void kernel_messages(struct kernel *k)
     for (int receives = 0; receives < 2; receives++)
         for (uint32_t i = 0; i < b.n && !k->failed; i++) {
             struct kernel_tensor x = b.tensors[i].u.tensor;
-            struct memory *m = storage_at(k->call->storages, x.storage);
             struct rank_message message = { .op = b.ops[i].u.text,
                                             .peer = b.peers[i],
                                             .tag = b.tags[i] };
             if (str_is(b.ops[i].u.text, "irecv") != (bool)receives)
                 continue;
-            if (m && receives)
-                m->written = true; /* the schema does not say so */
             pass_message(k, message, x, x, receives);
         }
 }

@@ -220,6 +220,15 @@ bool cuda_capture_cut(struct cuda *cuda, cuda_between_fn *run, void *data, struc
     return ok || err_copy(err, &why);
 }
 
+/* Returns how many CUDA graphs a launch makes. */
+static uint64_t count_executables(const struct captured *c)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < c->parts.n; i++)
+        n += c->parts.v[i].executable.exec != NULL;
+    return n;
+}
+
 struct captured *cuda_capture_end(struct backend *backend, struct err *err)
 {
     struct cuda *cuda = (struct cuda *)backend;
@@ -229,7 +238,8 @@ struct captured *cuda_capture_end(struct backend *backend, struct err *err)
     /* a launch restores the words, and no kernel runs that was captured in vain */
     cuda->failures.n = 0;
     cuda->staging.at = 0;
-    cuda->base.log.pieces = c->parts.n;
+    cuda->base.log.cuts = c->parts.n ? c->parts.n - 1 : 0;
+    cuda->base.log.pieces = count_executables(c);
     if (ok)
         return c;
     cuda_drop_captured(backend, c);

@@ -166,12 +166,19 @@ bool cuda_copy_to_device(struct cuda *cuda, uint64_t to, const void *from, size_
            (staged || cuda_settle(cuda, err));
 }
 
+/* A copy behind a collective would block until the collective ends, which another rank's loss may
+ * prevent; cuda_settle() looks at the ranks while it waits. */
+static bool wait_for_ranks(struct cuda *cuda, struct err *err)
+{
+    return !cuda->may_end || cuda_settle(cuda, err);
+}
+
 bool cuda_copy_to_host(struct cuda *cuda, void *to, uint64_t from, size_t bytes, struct err *err)
 {
     if (bytes == 0)
         return true;
     return cuda_usable(cuda, err) && cuda_flush(cuda, err) &&
-           cuda_may_wait(cuda, "the host reads values", err) &&
+           cuda_may_wait(cuda, "the host reads values", err) && wait_for_ranks(cuda, err) &&
            cuda_check(cuda, cuda->driver.copy_to_host(to, from, bytes, cuda->stream), err,
                       "copying %zu bytes from the device", bytes) &&
            cuda_settle(cuda, err);

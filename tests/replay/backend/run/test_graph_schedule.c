@@ -111,6 +111,14 @@ static void run_stages(struct graph_schedule *s, struct backend *backend, uint32
     }
 }
 
+static void check_needs(const struct graph_schedule *s, uint32_t stage, const char *flags)
+{
+    bool needed[6];
+    graph_schedule_needs(s, stage, needed);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(needed[i], flags[i] == '1');
+}
+
 static void test_cut(void **state)
 {
     (void)state;
@@ -118,17 +126,20 @@ static void test_cut(void **state)
     struct cut_graphs c;
     struct graph_schedule s;
     bool from[6];
+    uint32_t n;
     cut_graphs_init(&c);
     struct backend *backend = backend_find(STR("cpu"))->open(&err);
     assert_int_equal(graph_schedule_count_parts(c.outer), 3);
     assert_true(graph_schedule_init(&s, c.outer, c.list, 3, &err));
     assert_true(s.cut);
     assert_int_equal(graph_schedule_stage_of(&s, c.parts[0].backward), 5);
-    assert_true(graph_schedule_needs(&s, 2, 0) && graph_schedule_needs(&s, 2, 1));
-    assert_true(graph_schedule_needs(&s, 5, 3) && !graph_schedule_needs(&s, 1, 2));
+    check_needs(&s, 1, "100000");
+    check_needs(&s, 2, "110000");
+    check_needs(&s, 5, "111110");
     assert_null(value_of(&s, 2, "primals_1"));
     run_stages(&s, backend, 5);
-    assert_int_equal(graph_schedule_inputs(&s, 2, from), 2);
+    assert_true(graph_schedule_inputs(&s, 2, from, &n, &err));
+    assert_int_equal(n, 2);
     assert_true(from[0] && from[1] && !from[2]);
     const float *a = value_of(&s, 2, "primals_1"), *b = value_of(&s, 2, "primals_2");
     const float *x = value_of(&s, 1, "primals_2"), *w = value_of(&s, 5, "primals_2");
@@ -146,6 +157,67 @@ static void test_cut(void **state)
     graph_schedule_release(&s);
     backend->kind->close(backend);
     cut_graphs_release(&c);
+}
+
+/* A graph that cannot be read is missing: its values are, and what other parts need is not. */
+static void test_missing(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct cut_graphs c;
+    struct graph_schedule s;
+    bool from[6];
+    uint32_t n;
+    cut_graphs_init(&c);
+    c.list[1].forward = c.list[2].backward = NULL;
+    struct backend *backend = backend_find(STR("cpu"))->open(&err);
+    assert_true(graph_schedule_init(&s, c.outer, c.list, 3, &err));
+    check_needs(&s, 2, "100000");
+    check_needs(&s, 5, "100010");
+    assert_true(graph_schedule_inputs(&s, 2, from, &n, &err));
+    assert_int_equal(n, 0); /* nothing was run */
+    run_stages(&s, backend, 1);
+    assert_true(graph_schedule_inputs(&s, 2, from, &n, &err));
+    assert_true(n == 1 && from[0] && !from[1]);
+    assert_non_null(value_of(&s, 2, "primals_1"));
+    assert_null(value_of(&s, 2, "primals_2"));
+    graph_schedule_forget(&s);
+    assert_null(value_of(&s, 2, "primals_1"));
+    run_stages(&s, backend, 1);
+    assert_non_null(value_of(&s, 2, "primals_1"));
+    graph_schedule_release(&s);
+    backend->kind->close(backend);
+    cut_graphs_release(&c);
+}
+
+/* Each part takes the output of the one before it twice: there are 2^63 ways back to the first. */
+static void test_many_parts(void **state)
+{
+    (void)state;
+    enum { N = 64 };
+    struct err err = ERR_INIT;
+    struct buf body = BUF_INIT;
+    struct graph_schedule s;
+    struct graph_schedule_part parts[N];
+    bool needed[2 * N];
+    buf_puts(&body, "L_x_: \"f32[s0]\"):\n        submod_0 = self.submod_0(L_x_, L_x_)\n");
+    for (int i = 1; i < N; i++)
+        buf_printf(&body, "        submod_%d = self.submod_%d(submod_%d, submod_%d)\n", i, i, i - 1,
+                   i - 1);
+    buf_printf(&body, "        return (submod_%d,)\n", N - 1);
+    buf_putc(&body, '\0');
+    struct graph *outer = graph_of(buf_str(&body).p), *part = graph_of(forwards[1]);
+    for (int i = 0; i < N; i++)
+        parts[i] = (struct graph_schedule_part){ part, NULL };
+    assert_true(graph_schedule_init(&s, outer, parts, N, &err));
+    assert_int_equal(s.wires.n, 2 * (N - 1));
+    graph_schedule_needs(&s, N - 1, needed);
+    for (int i = 0; i < 2 * N; i++)
+        assert_int_equal(needed[i], i < N - 1);
+    graph_schedule_release(&s);
+    graph_free(outer);
+    graph_free(part);
+    buf_release(&body);
 }
 
 static void test_pair(void **state)
@@ -279,6 +351,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_many_parts),
         cmocka_unit_test(test_pair),
         cmocka_unit_test(test_replicates),
         cmocka_unit_test(test_replicated_values),

@@ -420,6 +420,43 @@ static void test_unsupported(void **state)
     close_world(&w);
 }
 
+static bool is_node_of_graph(void *user, const struct node *node)
+{
+    const struct world *w = user;
+    assert_true(node >= w->graph->nodes && node < w->graph->nodes + w->graph->n_nodes);
+    return false;
+}
+
+/* The number of an attribute of a subgraph is none of the outer graph's, which has fewer nodes. */
+static void test_attribute_of_subgraph(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w, "cpu",
+               "    def forward(self, p: \"b8[][]cpu\", x: \"f32[4][1]cpu\"):\n"
+               "        true_0 = self.true_0\n"
+               "        cond = torch.ops.higher_order.cond(p, true_0, true_0, (x,))\n"
+               "        getitem: \"f32[4][1]cpu\" = cond[0]\n"
+               "        return (getitem,)\n"
+               "    class true_0(torch.nn.Module):\n"
+               "        def forward(self, y: \"f32[4][1]cpu\"):\n"
+               "            a: \"f32[4][1]cpu\" = torch.ops.aten.sin.default(y)\n"
+               "            b: \"f32[4][1]cpu\" = torch.ops.aten.sin.default(a)\n"
+               "            c: \"f32[4][1]cpu\" = torch.ops.aten.sin.default(b)\n"
+               "            d: \"f32[4][1]cpu\" = torch.ops.aten.sin.default(c)\n"
+               "            e: \"f32[4][1]cpu\" = torch.ops.aten.sin.default(d)\n"
+               "            f: \"f32[4][1]cpu\" = torch.ops.aten.sin.default(e)\n"
+               "            weight: \"f32[4][1]cpu\" = self.weight\n"
+               "            add: \"f32[4][1]cpu\" = torch.ops.aten.add.Tensor(f, weight)\n"
+               "            return (add,)\n");
+    w.options.input = NULL;
+    w.options.replicated = is_node_of_graph;
+    w.options.user = &w;
+    execute(&w);
+    assert_no_err(&w.err);
+    close_world(&w);
+}
+
 /* The rule of that operator is its fake kernel, which returns empty tensors. */
 static void test_fake_kernel(void **state)
 {
@@ -470,6 +507,7 @@ int main(void)
         cmocka_unit_test(test_bag_out_of_range),
         cmocka_unit_test(test_effects),
         cmocka_unit_test(test_unsupported),
+        cmocka_unit_test(test_attribute_of_subgraph),
         cmocka_unit_test(test_fake_kernel),
         cmocka_unit_test(test_recorded_number),
         cmocka_unit_test(test_foreach),
