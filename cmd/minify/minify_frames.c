@@ -174,9 +174,9 @@ static bool find_frame(struct frames *f, struct err *err)
     bool good;
     size_t n;
     out_note(out,
-             "the values of the program may matter: it is run again, with %zu graphs by "
+             "the values of the program may matter: it is run again, with %zu graph%s by "
              "eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)",
-             f->list.n);
+             f->list.n, f->list.n == 1 ? "" : "s");
     if (!run_eagerly(f, 0, f->list.n, &good, err))
         return false;
     if (f->unknown)

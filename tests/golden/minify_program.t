@@ -88,7 +88,7 @@ Frames of one number before and after torch._dynamo.reset().
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 1
     2> symtape: none of the 5 graphs fails alone
-    2> symtape: the values of the program may matter: it is run again, with 1 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
+    2> symtape: the values of the program may matter: it is run again, with 1 graph by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
     2> symtape: minified.recording.tape:0/1_0:dynamo_output_graph and minified.recording.tape:0/2.1_0:dynamo_output_graph have the same frame id, since they are of several processes or of before and after torch._dynamo.reset(): one of them makes the program fail, and which one is not known (TORCH_COMPILE_OVERRIDE_BACKENDS=0:eager)
     2> symtape: minified.recording.tape:0/2.1_0:dynamo_output_graph: does not fail: PyTorch 2.13.0 does not fail
 
