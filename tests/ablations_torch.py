@@ -51,7 +51,6 @@ def check_times(rows):
     assert base > 0 and rows["baseline"]["saved_ns"] == 0, rows["baseline"]
     for row in rows.values():
         assert abs(row["pytorch_ns"] + row["saved_ns"] - base) <= 2, row
-    assert rows["cache"]["saved_ns"] < 0, rows["cache"]
 
 
 def compare(model, counted, rows, verbose):

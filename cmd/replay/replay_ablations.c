@@ -339,6 +339,16 @@ static bool has_part(const struct ablation_item *item, enum ablation ablation)
     return false;
 }
 
+/* Returns whether there are times of what an ablation leaves out: only deep recordings have the
+ * time in no_dispatch(), and that of the cache's keys and entries, without which the sign is not
+ * known. */
+static bool has_times(const struct ablation_runs *runs, const struct dispatch_times *times,
+                      const struct ablation_item *item)
+{
+    return (!runs->release || !has_part(item, ABLATION_NO_DISPATCH)) &&
+           (times->key.count || !has_part(item, ABLATION_CACHE));
+}
+
 static void set_times(struct ablation_runs *runs, const struct dispatch_times *times)
 {
     double base = dispatch_times_of(times, runs->replay[0]);
@@ -350,8 +360,7 @@ static void set_times(struct ablation_runs *runs, const struct dispatch_times *t
         const struct ablation_item *item = i ? &runs->lists->ablations[i - 1] : NULL;
         double spared = item && has_part(item, ABLATION_NO_DISPATCH) ? times->no_dispatch_ns : 0;
         spared += item && has_part(item, ABLATION_DEVICE_PROPERTY) ? times->device_ns : 0;
-        /* Only a deep recording has the time in no_dispatch(). */
-        runs->run[i].timed = !runs->release || !item || !has_part(item, ABLATION_NO_DISPATCH);
+        runs->run[i].timed = !item || has_times(runs, times, item);
         runs->run[i].saved_ns = (int64_t)(saved.ns + spared);
         runs->run[i].saved_low_ns = (int64_t)(saved.low_ns + spared);
         runs->run[i].saved_high_ns = (int64_t)(saved.high_ns + spared);

@@ -64,6 +64,10 @@ static void add_costs(struct dispatch_times *t, const struct deep *deep, const b
             continue;
         t->no_dispatch_ns += str_is(cost->cost, "no_dispatch") ? (double)cost->self_ns : 0;
         t->device_ns += str_is(cost->cost, "device") ? (double)cost->self_ns : 0;
+        if (str_is(cost->cost, "_cache_key"))
+            add_time(&t->key, cost->count, cost->ns);
+        if (str_is(cost->cost, "_make_cache_entry"))
+            add_time(&t->entry, cost->count, cost->ns);
     }
 }
 
@@ -258,12 +262,24 @@ void dispatch_path_counts(const struct pass_operator *row, uint64_t counts[DISPA
 }
 
 /* Returns the time that calls spare which are computed without the cache: they need no key and no
- * entry, which take about as long as a hit. */
+ * entry. Where the recording does not have these, they take about as long as a hit. */
 static double spared_look_ups(const struct dispatch_times *t, const struct pass_operator *row)
 {
+    if (t->key.count)
+        return (double)row->paths.uncached * (mean(&t->key) + mean(&t->entry));
     double hit = dispatch_time_mean(t, row->op, PATH_HIT);
     double computed = dispatch_time_mean(t, row->op, PATH_COMPUTED);
     return (double)row->paths.uncached * (hit < computed ? hit : computed);
+}
+
+/* Returns the time of a dispatch within a call of the row. Where the cache is off for the row it is
+ * off for them, too: none needs a key and an entry. */
+static double nested_time(const struct dispatch_times *t, const struct pass_operator *row)
+{
+    const struct pass_paths *p = &row->paths;
+    bool off = p->uncached && !p->hits && !p->misses && !p->step_hits && !p->step_misses;
+    double all = mean(&t->nested), spared = off ? mean(&t->key) + mean(&t->entry) : 0;
+    return spared < all ? all - spared : 0;
 }
 
 /* Adds the time of an operator by path; that of DISPATCH_PATHS is of nested dispatches. */
@@ -275,7 +291,7 @@ static void add_operator(const struct dispatch_times *t, const struct pass_opera
     for (unsigned i = 0; i <= PATH_PROXY; i++)
         ns[i] += (double)counts[i] * dispatch_time_mean(t, row->op, (enum dispatch_path)i);
     ns[PATH_COMPUTED] -= spared_look_ups(t, row);
-    ns[DISPATCH_PATHS] += (double)counts[DISPATCH_PATHS] * mean(&t->nested);
+    ns[DISPATCH_PATHS] += (double)counts[DISPATCH_PATHS] * nested_time(t, row);
 }
 
 static uint64_t less(uint64_t a, uint64_t b)

@@ -51,6 +51,9 @@ struct dispatch_times {
     /* Around dispatches: in no_dispatch(), and where a tensor's device is got. 0 where the
      * recording does not tell them from what they call. */
     double no_dispatch_ns, device_ns;
+    /* Of a call that misses the cache: its key, and the entry that is made of its result. None
+     * where the recording does not have them. */
+    struct path_time key, entry;
     struct intern names; /* of the operators */
     vec_of(struct operator_times)
     operators;

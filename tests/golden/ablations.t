@@ -12,11 +12,12 @@ Each change to PyTorch's dispatcher beside the baseline. An operator may be name
     fastpath-if-symbolic        938           3,742         200    822           114   108       1,307     489          4.38 s  -3.36 ms   -7.00 ms to 3.68 ms
     always-slow                 938           3,937         195    822            99     0       1,391     568          4.90 s   -515 ms    -680 ms to -440 ms
     restore-mode-before-slow    938           3,742         206    822           105    99       1,307     489          4.38 s  -62.1 us  -72.1 us to -62.1 us
-    cache                       938           7,581         693    822           675   657           0       0          10.9 s   -6.54 s    -7.46 s to -4.79 s
-    cache:aten.add              938           3,794         203    822           178   160       1,251     456          4.48 s   -105 ms   -144 ms to -49.1 ms
+    cache                       938           7,581         693    822           675   657           0       0               -         -                     -
+    cache:aten.add              938           3,794         203    822           178   160       1,251     456               -         -                     -
     cached-meta                 938           3,401         173    822           102    96       1,303     371          3.73 s    647 ms      505 ms to 747 ms
     fastpath:aten.gelu changes no count of these graphs
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
+    no-dispatch and cache have a time only in a deep recording, which has what no_dispatch() and the cache's keys and entries take
 
     $ symtape replay $RECORDINGS/encoder.log.zst --ablate short-circuit-alloc,no-dispatch,device-property,inline:native_layer_norm,free:add.Tensor,roofline
     Dispatches that PyTorch makes while it compiles these graphs, estimated
@@ -30,6 +31,7 @@ Each change to PyTorch's dispatcher beside the baseline. An operator may be name
     roofline                         938             981           0    498             0     0           0       0          282 ms   4.10 s    3.40 s to 4.73 s
     no-dispatch changes no count of these graphs
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
+    no-dispatch and cache have a time only in a deep recording, which has what no_dispatch() and the cache's keys and entries take
 
 An ablation that changes a result's meta is invalid.
 
@@ -47,10 +49,11 @@ Several at once, and what they do to each other.
     Dispatches that PyTorch makes while it compiles these graphs, estimated
     ablation        calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time    saved             between  interaction
     baseline          938           3,742         200    822           105    99       1,307     489          4.38 s     0 ns                   -            -
-    cache             938           7,581         693    822           675   657           0       0          10.9 s  -6.54 s  -7.46 s to -4.79 s            -
+    cache             938           7,581         693    822           675   657           0       0               -        -                   -            -
     fastpath          938           3,937         195    822             0     0       1,391     568          4.60 s  -224 ms  -385 ms to -122 ms            -
-    cache+fastpath    938           9,867         693    822             0     0           0       0          14.1 s  -9.74 s  -11.7 s to -7.04 s       -2,091
+    cache+fastpath    938           9,867         693    822             0     0           0       0               -        -                   -       -2,091
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
+    no-dispatch and cache have a time only in a deep recording, which has what no_dispatch() and the cache's keys and entries take
 
 A program that Dynamo did not trace has no passes.
 
@@ -68,9 +71,9 @@ As JSON.
     "name":"baseline","valid":true,"calls":20,"asserts":0,"dispatches":214,"fake_tensor":0,"proxy":30,"fast_attempts":5,"fast_answers":5,"cache_hits":32,"cache_misses":41,"symbolic_tensors":11,"ns":1,"pytorch_ns":318250317,"saved_ns":0,"saved_low_ns":0,"saved_high_ns":0},
     "name":"identity:aten.addmm","valid":false,"changed":
     "calls":8,"recording":"mlp","compile":"0/0","unsupported":0,"symbols":1,"guards":0,"replacements":0,"asserts":0,"dispatches":114,"fake_tensor":0,"proxy":26,"cache_hits":16,"cache_misses":13,"evaluations":42,"exprs":0,"symbolic_tensors":6,"ns":1,"pytorch_ns":124141861,"saved_ns":194108456,"saved_low_ns":155992888,"saved_high_ns":223346708},
-    "name":"cache","valid":true,"calls":20,"asserts":0,"dispatches":274,"fake_tensor":0,"proxy":30,"fast_attempts":15,"fast_answers":15,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":381552485,"saved_ns":-63302168,"saved_low_ns":-74778670,"saved_high_ns":-42644548},
+    "name":"cache","valid":true,"calls":20,"asserts":0,"dispatches":274,"fake_tensor":0,"proxy":30,"fast_attempts":15,"fast_answers":15,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":null,"saved_ns":null,"saved_low_ns":null,"saved_high_ns":null},
     "name":"roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":12,"ns":1,"pytorch_ns":6806760,"saved_ns":311443557,"saved_low_ns":249821235,"saved_high_ns":356932023},
-    "name":"cache+roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":6806760,"saved_ns":311443557,"saved_low_ns":249821235,"saved_high_ns":356932023,"interaction":60,"interaction_ns":63302168}]}
+    "name":"cache+roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":null,"saved_ns":null,"saved_low_ns":null,"saved_high_ns":null,"interaction":60}]}
 
 The audit of the fast path.
 

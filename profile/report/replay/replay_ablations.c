@@ -176,6 +176,12 @@ static void write_notes(const struct ablation_report *report, struct buf *out)
                    "a sum is %.0f %% of what was measured for the baseline. The first compile of a "
                    "process fills PyTorch's caches of expressions: a later one saves less.\n",
                    report->explained * 100);
+    bool timed = true;
+    for (size_t i = 0; i < report->n; i++)
+        timed &= report->runs[i].timed;
+    if (report->runs[0].timed && !timed)
+        buf_puts(out, "no-dispatch and cache have a time only in a deep recording, which has what "
+                      "no_dispatch() and the cache's keys and entries take\n");
 }
 
 void replay_ablations_text(const struct ablation_report *report, const struct report_options *how,

@@ -30,6 +30,11 @@ static const struct deep_cost COSTS[] = {
     { .cost = { "device", 6 }, .self_ns = 3 },
     { .attempt = 1, .cost = { "device", 6 }, .self_ns = 300 },
 };
+/* With what the cache takes. */
+static const struct deep_cost CACHE_COSTS[] = {
+    { .cost = { "_cache_key", 10 }, .count = 4, .ns = 8 },
+    { .cost = { "_make_cache_entry", 17 }, .count = 2, .ns = 10, .self_ns = 1 },
+};
 static const struct deep_process EXCLUSIVE = { .exclusive_costs = true }, OLD = { .ended = true };
 
 static struct deep deep_of(const struct deep_process *process)
@@ -42,14 +47,19 @@ static struct deep deep_of(const struct deep_process *process)
                           .n_costs = sizeof COSTS / sizeof *COSTS };
 }
 
-static struct dispatch_times *times_of(const struct deep_process *process, struct err *err)
+static struct dispatch_times *times_from(const struct deep *deep, struct err *err)
 {
     static struct graph_ref ref = { .attempt = 0 };
     static struct replay_graph graph = { .ref = 0 };
     struct replay replay = { .graphs = &graph, .n_graphs = 1 };
     struct graph_list list = { .refs = &ref };
+    return dispatch_times_new(deep, &replay, &list, err);
+}
+
+static struct dispatch_times *times_of(const struct deep_process *process, struct err *err)
+{
     struct deep deep = deep_of(process);
-    return dispatch_times_new(&deep, &replay, &list, err);
+    return times_from(&deep, err);
 }
 
 static void test_measured(void **state)
@@ -98,6 +108,30 @@ static void test_estimated(void **state)
     dispatch_times_free(t);
 }
 
+/* Without the cache, calls and those within them need no key and no entry. */
+static void test_look_ups(void **state)
+{
+    struct err err = ERR_INIT;
+    struct deep deep = deep_of(&EXCLUSIVE);
+    deep.costs = CACHE_COSTS;
+    deep.n_costs = sizeof CACHE_COSTS / sizeof *CACHE_COSTS;
+    struct dispatch_times *t = times_from(&deep, &err);
+    struct pass_operator row = { .pass = PASS_TRACE,
+                                 .op = STR("aten.mul.Tensor"),
+                                 .paths = { .dispatches = 4, .uncached = 3 } };
+    struct replay replay = { .pass_operators = &row, .n_pass_operators = 1 };
+    replay.passes[PASS_TRACE] = (struct pass_counts){ .fake_mode = 4 };
+    (void)state;
+    assert_no_err(&err);
+    assert_true(t->key.count == 4 && t->key.ns == 8 && t->entry.ns == 10);
+    /* A computed dispatch takes 50 with its key and entry, which take 2 and 5. */
+    assert_true(dispatch_times_of(t, &replay) == 4 * (50 - 7));
+    row.paths.hits = 1; /* of the operator only some calls are without the cache */
+    row.paths.uncached = 2;
+    assert_true(dispatch_times_of(t, &replay) == 10 + 2 * (50 - 7) + 50);
+    dispatch_times_free(t);
+}
+
 static void test_saved(void **state)
 {
     struct err err = ERR_INIT;
@@ -141,9 +175,8 @@ static void test_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_measured),
-        cmocka_unit_test(test_estimated),
-        cmocka_unit_test(test_saved),
+        cmocka_unit_test(test_measured), cmocka_unit_test(test_estimated),
+        cmocka_unit_test(test_look_ups), cmocka_unit_test(test_saved),
         cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

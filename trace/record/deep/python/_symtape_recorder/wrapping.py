@@ -42,6 +42,9 @@ PYTREE = ("tree_flatten", "tree_unflatten", "tree_map", "tree_map_only", "tree_m
           "tree_flatten_with_path", "tree_map_with_path")
 OTHER_COSTS = ("no_dispatch", "in_kernel_invocation_manager")
 
+# What FakeTensorMode's operator cache takes by itself.
+CACHE_COSTS = ("_cache_key", "_make_cache_entry", "_output_from_cache_entry")
+
 # Modules whose calls of the above are counted: the compiler's own, which Dynamo never traces.
 COST_CALLERS = (
     "torch._subclasses.fake_tensor", "torch._subclasses.fake_utils",
@@ -245,6 +248,8 @@ class Recorder:
                   "FakeTensorMode.__torch_dispatch__", ("func", "types", "args", "kwargs"))
         self.wrap(module.FakeTensor, "__torch_dispatch__", "dispatch", 1,
                   "FakeTensor.__torch_dispatch__", ("func", "types", "args", "kwargs"))
+        for name in CACHE_COSTS:
+            self.wrap(mode, name, "cost", module.__name__)
         self.count_bypasses(mode)
         device = module.FakeTensor.__dict__.get("device")
         if isinstance(device, property):
