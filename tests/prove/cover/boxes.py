@@ -29,7 +29,7 @@ NAMES = {
     "And": lambda *a: all(a), "Or": lambda *a: any(a), "Not": lambda a: not a, "TruncToInt": math.trunc,
     "FloorToInt": math.floor, "CeilToInt": math.ceil, "IntTrueDiv": lambda a, b: a / b, "ToFloat": float,
     "Piecewise": lambda *pairs: next(value for value, holds in pairs if holds), "Where": lambda c, a, b: a if c else b,
-    "FloatTrueDiv": lambda a, b: a / b, "PowByNatural": lambda a, b: a ** b, "true": True, "True": True,
+    "FloatTrueDiv": lambda a, b: a / b, "FloatPow": lambda a, b: a ** b, "PowByNatural": lambda a, b: a ** b, "true": True, "True": True,
 }
 
 
