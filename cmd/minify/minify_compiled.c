@@ -66,9 +66,10 @@ void minify_put_compiled(const struct minify_job *job, struct buf *out)
 {
     const struct minify_compiled *compiled = &job->compiled;
     buf_printf(out, "PyTorch %.*s: ", STR_ARG(job->torch.version));
-    if (compiled->after < 0) {
+    if (compiled->after < 0) { /* the first line, since messages of PyTorch are long */
+        struct str line = str_first(compiled->why, str_find_char(compiled->why, '\n'));
         buf_printf(out, "the smallest graph was not compiled: %.*s\n",
-                   STR_ARG(str_first(compiled->why, 300)));
+                   STR_ARG(str_first(line, 300)));
         return;
     }
     buf_printf(out, "compiling takes %.3g s of processor time", compiled->after);

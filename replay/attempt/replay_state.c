@@ -357,12 +357,11 @@ static void compare_gradient(struct state_builder *s, size_t at)
         return;
     struct str source = s->inputs->list.v[at].symbol.source, name;
     size_t n = str_find(source, middle);
-    uint32_t dim = 0;
+    struct str digits = n < source.n ? str_from(source, n + middle.n) : STR("");
+    uint64_t dim;
     bool same;
-    if (n >= source.n)
+    if (!str_to_u64(str_first(digits, str_digits(digits)), &dim))
         return;
-    for (size_t i = n + middle.n; i < source.n && source.p[i] >= '0' && source.p[i] <= '9'; i++)
-        dim = dim < TENSOR_MAX_DIM ? dim * 10 + (uint32_t)(source.p[i] - '0') : dim;
     name = inputs_placeholder_name(str_first(source, n), &state->arena);
     s->failed |= !name.p;
     uint32_t id = name.p ? intern_find(&state->names, name) : INTERN_NONE;

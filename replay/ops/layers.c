@@ -3,7 +3,7 @@
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/memo/memo.h"
 #include "replay/ops/model/model.h"
-#include "replay/ops/python/vmap.h"
+#include "replay/ops/python/vmap/vmap.h"
 #include "replay/ops/rules/pointwise/pointwise.h"
 
 struct ops *ops_new(struct shape_env *env, struct err *err)

@@ -256,8 +256,9 @@ static void wrap_result(struct ops *ops, struct call *c, const struct value *val
 static bool is_view(const struct program *program, const struct step *step, struct value result)
 {
     for (uint32_t i = 0; i < step->n_patches && result.kind == VALUE_TENSOR; i++) {
-        const struct value *from = &program->first[program->patches[step->first_patch + i].from];
-        if (from->kind == VALUE_TENSOR && from->u.tensor.storage == result.u.tensor.storage)
+        node_id node = program->patches[step->first_patch + i].from;
+        const struct value *from = node < program->n_steps ? &program->first[node] : NULL;
+        if (from && from->kind == VALUE_TENSOR && from->u.tensor.storage == result.u.tensor.storage)
             return true;
     }
     return false;

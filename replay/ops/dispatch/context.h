@@ -141,7 +141,7 @@ struct batched {
     int64_t level;
 };
 
-/* Handles a call with a batched argument (replay/ops/python/vmap.c). */
+/* Handles a call with a batched argument (replay/ops/python/vmap/vmap.c). */
 typedef enum op_outcome batched_call(struct ops *ops, struct op *op, struct value *bound,
                                      struct value *ret);
 

@@ -123,7 +123,8 @@ static struct tensor transform(struct call *c, struct tensor x, enum dtype dtype
     sym_id *strides = syms(c, n), *whole = syms(c, n), step = SYM_ID_ONE;
     if (!strides || !whole)
         return x;
-    contiguous_strides(c, sizes, n, whole); /* of a result that is not resized */
+    if (as_is)
+        contiguous_strides(c, sizes, n, whole); /* of a result that is not resized */
     for (uint32_t i = n_dims; i-- > 0;) {
         strides[dims[i]] = as_is ? whole[n_batch + i] : step;
         step = mul(c, step, sym_max2(c, sizes[dims[i]], SYM_ID_ONE));

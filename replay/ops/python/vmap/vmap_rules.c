@@ -1,6 +1,6 @@
 /* vmap's batching rules: what is called on whole tensors for a call on their slices. */
 #include "replay/ops/python/python_internal.h"
-#include "replay/ops/python/vmap.h"
+#include "replay/ops/python/vmap/vmap.h"
 
 #include <stdlib.h>
 
@@ -520,7 +520,7 @@ static const struct sizes_row {
     enum sizes_read whose;
 } sizes_rows[] = {
 #define VMAP_SIZES(base, whose) { base, SIZES_##whose },
-#include "replay/ops/python/vmap_sizes.def"
+#include "replay/ops/python/vmap/vmap_sizes.def"
 #undef VMAP_SIZES
 };
 
@@ -564,7 +564,7 @@ static const struct vmap_row {
     int extra;
 } rows[] = {
 #define VMAP_RULE(base, rule, extra) { base, batch_##rule, extra },
-#include "replay/ops/python/vmap_rules.def"
+#include "replay/ops/python/vmap/vmap_rules.def"
 #undef VMAP_RULE
 };
 

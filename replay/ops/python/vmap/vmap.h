@@ -1,7 +1,7 @@
 /* vmap's batched tensors. A call with one runs a batching rule, which calls operators on the whole
  * tensor that the batched one is a slice of (aten/src/ATen/functorch/BatchRules*.cpp). */
-#ifndef SYMTAPE_REPLAY_OPS_PYTHON_VMAP_H
-#define SYMTAPE_REPLAY_OPS_PYTHON_VMAP_H
+#ifndef SYMTAPE_REPLAY_OPS_PYTHON_VMAP_VMAP_H
+#define SYMTAPE_REPLAY_OPS_PYTHON_VMAP_VMAP_H
 
 #include "replay/ops/dispatch/context.h"
 

@@ -1,5 +1,5 @@
 /* Calls with batched tensors: levels, slices, and what happens where no batching rule is known. */
-#include "replay/ops/python/vmap.h"
+#include "replay/ops/python/vmap/vmap.h"
 
 #include "replay/ops/python/python_internal.h"
 

@@ -1,7 +1,7 @@
 /* What enters and leaves vmap (torch/_functorch/vmap.py): inside its function a tensor is one slice
  * of the batch. */
 #include "replay/ops/python/python_internal.h"
-#include "replay/ops/python/vmap.h"
+#include "replay/ops/python/vmap/vmap.h"
 
 /* x, batch_dim, level */
 bool python_add_batch_dim(struct call *c)
