@@ -9,7 +9,11 @@ Exits with 77, "skipped" to meson, when that one has no torch.
     ablations_torch.py --all [MODEL:train|eval ...]
                                   by hand: ten models (or those of tests/cost_model_program.py that are named), with the
                                   seconds that each ablation saves, too; 5 minutes a model on an idle machine
+                  --folder FOLDER keeps recordings and measurements, and measures no model that FOLDER has
+                  --jobs N        so many models at a time, on a machine with more than N processors
 """
+import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -83,51 +87,76 @@ def order(pairs):
 
 
 def report_model(model, counted, rows):
-    """Prints a model; returns the errors of the counts, those of the saved seconds, and the order of these."""
-    base, seconds, counts, saved = counted["baseline"]["seconds"], [], [], []
+    """Returns the lines of a model, the errors of its counts, those of its saved seconds, and the order of these."""
+    base, lines, seconds, counts, saved = counted["baseline"]["seconds"], [], [], [], []
     for name, real in counted.items():
         row = rows[name]
         counts.append(abs(row["dispatches"] / real["dispatches"] - 1))
         ours, theirs = row["saved_ns"] / 1e9, base - real["seconds"]
-        print(f"{model:18}{name:26}dispatches {row['dispatches']:6} of {real['dispatches']:6} ({counts[-1]:5.1%})"
-              f"   saved {ours:7.2f} s of {theirs:7.2f} s")
-        if name != "baseline" and abs(theirs) > 0.05 * base:
-            seconds.append(abs(ours / theirs - 1))
-        if name != "baseline":
+        if name == "baseline":
+            ours, theirs = row["pytorch_ns"] / 1e9, base
+        else:
             saved.append((ours, theirs))
-    return counts, seconds, order(saved)
+            if abs(theirs) > 0.05 * base:
+                seconds.append(abs(ours / theirs - 1))
+        lines.append(f"{model:18}{name:26}dispatches {row['dispatches']:6} of {real['dispatches']:6} ({counts[-1]:5.1%})"
+                     f"   {'takes' if name == 'baseline' else 'saved'} {ours:7.3f} s of {theirs:7.3f} s")
+    return lines, counts, seconds, order(saved)
 
 
-def report_all(env, folder, models):
-    clock = {**env, "LD_PRELOAD": str(pathlib.Path(os.environ.get("SYMTAPE_BUILD", ROOT / "build")).resolve() / "tests" / "clock" / "clock.so")}
-    counts, seconds, orders = [], [], []
-    for model in models:
-        tape = os.path.join(folder, "model.tape")
-        run(SYMTAPE, "record", "--deep", "--overwrite", "-o", tape, "--", "env", f"LD_PRELOAD={clock['LD_PRELOAD']}", PYTHON, PROGRAM, "again", model,
+def measure_model(model, folder, env):
+    """Records a model and makes its ablations for real, unless `folder` has both; returns what report_model() does."""
+    clock = pathlib.Path(os.environ.get("SYMTAPE_BUILD", ROOT / "build")).resolve() / "tests" / "clock" / "clock.so"
+    tape, measured = (folder / f"{model.replace(':', '.')}{end}" for end in (".tape", ".json"))
+    if not measured.exists():
+        run(SYMTAPE, "record", "--deep", "--overwrite", "-o", tape, "--", "env", f"LD_PRELOAD={clock}", PYTHON, PROGRAM, "again", model,
             env=env, stderr=subprocess.DEVNULL)
-        # The second compile is like those that are timed: it has PyTorch's caches of expressions.
-        compile_id = json.loads(run(SYMTAPE, "info", "--json", tape))["compiles"][-1]["id"]
-        counted = json.loads(run(PYTHON, PROGRAM, "time", model, env=clock))[model]
-        found = report_model(model, counted, predicted(tape, compile_id, [name for name in counted if name != "baseline"]))
-        for to, what in zip((counts, seconds), found):
-            to += what
-        orders.append(found[2])
-        sys.stdout.flush()
+        measured.write_text(run(PYTHON, PROGRAM, "time", model, env={**env, "LD_PRELOAD": str(clock)}))
+    counted = json.loads(measured.read_text())[model]
+    # The later compiles are like those that are timed: they have PyTorch's caches of expressions.
+    compiles = [c["id"] for c in json.loads(run(SYMTAPE, "info", "--json", tape))["compiles"]][1:]
+    every = [predicted(tape, c, [name for name in counted if name != "baseline"]) for c in compiles]
+    rows = {name: {**row, **{key: statistics.median(rows[name][key] for rows in every) for key in ("pytorch_ns", "saved_ns")}}
+            for name, row in every[-1].items()}
+    return report_model(model, counted, rows)
+
+
+def report_all(env, folder, models, jobs):
+    counts, seconds, orders = [], [], []
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for lines, *found in pool.map(lambda model: measure_model(model, folder, env), models):
+            print(*lines, sep="\n", flush=True)
+            counts += found[0]
+            seconds += found[1]
+            orders.append(found[2])
     within = sum(error <= 0.01 for error in counts)
     print(f"{len(counts)} counts of {len(models)} models: {statistics.median(counts):.1%} off in the median, at most {max(counts):.1%}; {within} within 1 %")
-    print(f"{len(seconds)} ablations that change the time by more than 5 %: saved seconds {statistics.median(seconds):.1%} off in the median (goal: 20 %); "
-          f"in the right order: {statistics.mean(orders):.0%} of the pairs")
+    if seconds:
+        print(f"{len(seconds)} ablations that change the time by more than 5 %: saved seconds {statistics.median(seconds):.1%} off in the median (goal: 20 %)")
+    print(f"in the right order: {statistics.mean(orders):.0%} of the pairs")
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-v", action="store_true")
+    parser.add_argument("--all", nargs="*", metavar="MODEL:train|eval")
+    parser.add_argument("--folder", type=pathlib.Path)
+    parser.add_argument("--jobs", type=int, default=1)
+    return parser.parse_args()
 
 
 def main():
+    options = arguments()
     if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
         print("skipped: no torch")
         return 77
     env = {k: v for k, v in os.environ.items() if not k.startswith(("TORCH_", "TORCHINDUCTOR_"))}
     with tempfile.TemporaryDirectory(prefix="symtape-ablations-") as folder:
         env["TMPDIR"] = env["TORCHINDUCTOR_CACHE_DIR"] = folder
-        if "--all" in sys.argv[1:]:
-            report_all(env, folder, sys.argv[sys.argv.index("--all") + 1:] or ALL)
+        if options.all is not None:
+            kept = options.folder or pathlib.Path(folder)
+            kept.mkdir(exist_ok=True)
+            report_all(env, kept, options.all or ALL, options.jobs)
             return 0
         tape = os.path.join(folder, "models.tape")
         run(SYMTAPE, "record", "--deep", "-o", tape, "--", PYTHON, PROGRAM, env=env, stderr=subprocess.DEVNULL)
@@ -136,7 +165,7 @@ def main():
         for model, compile_id in COMPILES.items():
             rows = predicted(tape, compile_id, [name for name in counted[model] if name != "baseline"])
             check_times(rows)
-            wrong += compare(model, counted[model], rows, "-v" in sys.argv[1:])
+            wrong += compare(model, counted[model], rows, options.v)
     assert not wrong, f"predictions that are more than {TOLERANCE:.0%} off: {wrong}"
     print(f"{sum(map(len, counted.values()))} counts of {len(COMPILES)} models: dispatches as predicted within {TOLERANCE:.0%}, but for {len(NOT_PREDICTED)}")
     return 0

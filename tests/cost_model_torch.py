@@ -7,6 +7,8 @@ recording needs: it exits with 77, "skipped", when that one lacks them.
     cost_model_torch.py FOLDER --record   records what is not in FOLDER: the models of the fit deeply, the others plainly
                         --jobs N          so many at a time, on a machine with more than 2 N processors
     cost_model_torch.py FOLDER --fit      prints the units of cost_units.def
+    cost_model_torch.py FOLDER --operators
+                                          prints the factors of cost_operators.def
     cost_model_torch.py FOLDER            prints the error of the sum and of each part over the recordings that are held
                                           back, and COST_ERROR
     cost_model_torch.py --beside FILE...  prints by how much the sum differs from the time of recordings of other
@@ -115,6 +117,24 @@ def print_rows(tapes):
                   f"{row['samples']}, {terms})")
 
 
+# Operators whose dispatches of a kind are so many, and differ so much from those of all operators, have a factor.
+LEAST_DISPATCHES, LEAST_FACTOR = 10, 1.15
+
+
+def print_operators(tapes):
+    number, sums = release(tapes), {}
+    paths = dict(re.findall(r'^COST_DISPATCH\(\w+, "([^"]+)", (\w+)\)', DEF.read_text(), re.M))
+    for row in cost_model(*tapes)["operators"]:
+        for op in ("", row["operator"]):
+            of = sums.setdefault((op, paths[row["kind"]]), [0, 0])
+            of[0] += row["count"]
+            of[1] += row["ns"]
+    for (op, path), (count, ns) in sorted(sums.items()):
+        factor = ns / count / (sums["", path][1] / sums["", path][0])
+        if op and count >= LEAST_DISPATCHES and not 1 / LEAST_FACTOR < factor < LEAST_FACTOR:
+            print(f'COST_OPERATOR({number}, "{op}", {path}, {factor:.2f}, {count})')
+
+
 def errors(model):
     """Returns by which share of the time the sum of the rows differs from it, the sum of all that units make of it, and
     what they make of each part."""
@@ -157,6 +177,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=pathlib.Path)
     parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--operators", action="store_true")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--beside", nargs="+", metavar="FILE")
@@ -174,8 +195,9 @@ def main():
         record(options.folder, fitted, "deep", options.jobs)
         record(options.folder, held_back, "plain", options.jobs)
         return 0
-    if options.fit:
-        print_rows(list(recorded(options.folder, fitted, "deep").values()))
+    if options.fit or options.operators:
+        tapes = list(recorded(options.folder, fitted, "deep").values())
+        (print_rows if options.fit else print_operators)(tapes)
         return 0
     tapes = recorded(options.folder, held_back, "plain")
     results = {model: errors(cost_model(tape)) for model, tape in tapes.items()}

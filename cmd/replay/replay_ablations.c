@@ -340,13 +340,10 @@ static bool has_part(const struct ablation_item *item, enum ablation ablation)
 }
 
 /* Returns whether there are times of what an ablation leaves out: only deep recordings have the
- * time in no_dispatch(), and that of the cache's keys and entries, without which the sign is not
- * known. */
-static bool has_times(const struct ablation_runs *runs, const struct dispatch_times *times,
-                      const struct ablation_item *item)
+ * time in no_dispatch(). */
+static bool has_times(const struct ablation_runs *runs, const struct ablation_item *item)
 {
-    return (!runs->release || !has_part(item, ABLATION_NO_DISPATCH)) &&
-           (times->key.count || !has_part(item, ABLATION_CACHE));
+    return !runs->release || !has_part(item, ABLATION_NO_DISPATCH);
 }
 
 static void set_times(struct ablation_runs *runs, const struct dispatch_times *times)
@@ -360,7 +357,7 @@ static void set_times(struct ablation_runs *runs, const struct dispatch_times *t
         const struct ablation_item *item = i ? &runs->lists->ablations[i - 1] : NULL;
         double spared = item && has_part(item, ABLATION_NO_DISPATCH) ? times->no_dispatch_ns : 0;
         spared += item && has_part(item, ABLATION_DEVICE_PROPERTY) ? times->device_ns : 0;
-        runs->run[i].timed = !item || has_times(runs, times, item);
+        runs->run[i].timed = !item || has_times(runs, item);
         runs->run[i].saved_ns = (int64_t)(saved.ns + spared);
         runs->run[i].saved_low_ns = (int64_t)(saved.low_ns + spared);
         runs->run[i].saved_high_ns = (int64_t)(saved.high_ns + spared);

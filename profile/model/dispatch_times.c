@@ -47,8 +47,13 @@ static bool add_dispatch(struct dispatch_times *t, const struct deep_dispatch *d
         return false;
     add_time(&row->path[path], d->count, d->self_ns);
     add_time(&t->all.path[path], d->count, d->self_ns);
-    if (d->mode == DEEP_FAKE_TENSOR_MODE && d->depth)
+    if (d->mode == DEEP_FAKE_TENSOR_MODE && d->depth) {
         add_time(&t->nested, d->count, d->self_ns);
+        if (path == PATH_HIT)
+            add_time(&t->nested_hits, d->count, d->self_ns);
+        if (path == PATH_COMPUTED)
+            add_time(&t->nested_computed, d->count, d->self_ns);
+    }
     t->measured_ns += (double)d->self_ns;
     return true;
 }
@@ -170,18 +175,35 @@ static const enum cost_kind KINDS[DISPATCH_PATHS + 1] = {
     [DISPATCH_PATHS] = COST_NESTED,
 };
 
+static struct path_time shipped_time(int release, enum cost_kind kind)
+{
+    int measured = 0;
+    struct cost_unit unit = cost_unit_shipped(release, kind, &measured);
+    return (struct path_time){ .count = unit.n > 0, .ns = unit.ns };
+}
+
+static void set_shipped_look_ups(struct dispatch_times *t, int release)
+{
+    t->key = shipped_time(release, COST_CACHE_KEY);
+    t->entry = shipped_time(release, COST_CACHE_ENTRY);
+}
+
 struct dispatch_times *dispatch_times_shipped(int release, int *measured, struct err *err)
 {
     struct dispatch_times *t = calloc(1, sizeof *t);
     if (!t)
         return err_nomem(err), NULL;
     t->names = INTERN_INIT;
+    t->release = release;
     for (unsigned path = 0; path <= DISPATCH_PATHS; path++) {
         struct path_time *to = path < DISPATCH_PATHS ? &t->all.path[path] : &t->nested;
         struct cost_unit unit = cost_unit_shipped(release, KINDS[path], measured);
         *to = (struct path_time){ .count = unit.n > 0, .ns = unit.ns };
         t->spread[path] = spread_of(unit, unit.ns);
     }
+    t->nested_hits = t->all.path[PATH_HIT];
+    t->nested_computed = t->all.path[PATH_COMPUTED];
+    set_shipped_look_ups(t, release);
     return t;
 }
 
@@ -190,11 +212,15 @@ struct dispatch_times *dispatch_times_find(const struct trace *trace, const stru
                                            const struct graph_list *list, int *release,
                                            struct err *err)
 {
+    int recorded = trace->n_recordings ? torch_release(trace->recordings[0].torch_version) : 0;
     struct dispatch_times *times = dispatch_times_new(deep, replay, list, err);
+    if (times)
+        times->release = recorded;
+    if (times && !times->key.count)
+        set_shipped_look_ups(times, recorded);
     if (!times || times->measured_ns > 0)
         return times;
     dispatch_times_free(times);
-    int recorded = trace->n_recordings ? torch_release(trace->recordings[0].torch_version) : 0;
     return dispatch_times_shipped(recorded, release, err);
 }
 
@@ -217,17 +243,23 @@ static const enum dispatch_path STAND_INS[DISPATCH_PATHS] = {
     [PATH_PROXY] = PATH_PROXY,     [PATH_FAKE_TENSOR] = PATH_FAKE_TENSOR,
 };
 
+/* Returns the mean time of all operators' dispatches on a path. */
+static double mean_of_all(const struct dispatch_times *times, enum dispatch_path path)
+{
+    const struct path_time *all = &times->all.path[path];
+    return mean(all->count ? all : &times->all.path[STAND_INS[path]]);
+}
+
 double dispatch_time_mean(const struct dispatch_times *times, struct str op,
                           enum dispatch_path path)
 {
+    enum { EXPECTED_WEIGHT = 4 }; /* dispatches that what is expected stands for */
+    double expected = mean_of_all(times, path) * cost_operator_factor(times->release, op, path);
     uint32_t id = intern_find(&times->names, op);
-    const struct path_time *own =
-        id != INTERN_NONE ? &times->operators.v[id].path[path] : &times->all.path[path];
-    if (own->count)
-        return mean(own);
-    if (times->all.path[path].count)
-        return mean(&times->all.path[path]);
-    return mean(&times->all.path[STAND_INS[path]]);
+    if (id == INTERN_NONE)
+        return expected;
+    const struct path_time *own = &times->operators.v[id].path[path];
+    return (own->ns + EXPECTED_WEIGHT * expected) / ((double)own->count + EXPECTED_WEIGHT);
 }
 
 /* Takes up to n of what is left. */
@@ -261,47 +293,74 @@ void dispatch_path_counts(const struct pass_operator *row, uint64_t counts[DISPA
     counts[DISPATCH_PATHS] = rest;
 }
 
-/* Returns the time that calls spare which are computed without the cache: they need no key and no
- * entry. Where the recording does not have these, they take about as long as a hit. */
-static double spared_look_ups(const struct dispatch_times *t, const struct pass_operator *row)
-{
-    if (t->key.count)
-        return (double)row->paths.uncached * (mean(&t->key) + mean(&t->entry));
-    double hit = dispatch_time_mean(t, row->op, PATH_HIT);
-    double computed = dispatch_time_mean(t, row->op, PATH_COMPUTED);
-    return (double)row->paths.uncached * (hit < computed ? hit : computed);
-}
-
-/* Returns the time of a dispatch within a call of the row. Where the cache is off for the row it is
- * off for them, too: none needs a key and an entry. */
-static double nested_time(const struct dispatch_times *t, const struct pass_operator *row)
-{
-    const struct pass_paths *p = &row->paths;
-    bool off = p->uncached && !p->hits && !p->misses && !p->step_hits && !p->step_misses;
-    double all = mean(&t->nested), spared = off ? mean(&t->key) + mean(&t->entry) : 0;
-    return spared < all ? all - spared : 0;
-}
-
-/* Adds the time of an operator by path; that of DISPATCH_PATHS is of nested dispatches. */
-static void add_operator(const struct dispatch_times *t, const struct pass_operator *row,
-                         double ns[DISPATCH_PATHS + 1])
-{
-    uint64_t counts[DISPATCH_PATHS + 1];
-    dispatch_path_counts(row, counts);
-    for (unsigned i = 0; i <= PATH_PROXY; i++)
-        ns[i] += (double)counts[i] * dispatch_time_mean(t, row->op, (enum dispatch_path)i);
-    ns[PATH_COMPUTED] -= spared_look_ups(t, row);
-    ns[DISPATCH_PATHS] += (double)counts[DISPATCH_PATHS] * nested_time(t, row);
-}
-
 static uint64_t less(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
 }
 
-/* Estimates the time of the dispatches that the replay counted in its passes, by path. */
+/* The counts of the same operator in the same pass of another replay; NULL: it has none, or there
+ * is no other replay. */
+static const struct pass_operator *same_row(const struct replay *replay,
+                                            const struct pass_operator *row)
+{
+    for (size_t i = 0; replay && i < replay->n_pass_operators; i++)
+        if (replay->pass_operators[i].pass == row->pass &&
+            str_eq(replay->pass_operators[i].op, row->op))
+            return &replay->pass_operators[i];
+    return NULL;
+}
+
+/* Returns the time that calls spare which are computed without the cache: they need no key and no
+ * entry. Where the recording does not have these, they take about as long as a hit. A call that the
+ * cache had before is computed as fast as it was looked up: all that it asks is known by then. */
+static double spared_look_ups(const struct dispatch_times *t, const struct pass_operator *row,
+                              const struct pass_operator *before)
+{
+    double hit = dispatch_time_mean(t, row->op, PATH_HIT);
+    double computed = dispatch_time_mean(t, row->op, PATH_COMPUTED);
+    double look_up = t->key.count ? mean(&t->key) + mean(&t->entry) : hit;
+    uint64_t known = less(row->paths.uncached, before ? before->paths.misses : 0);
+    double again = computed > hit ? computed - hit : 0;
+    return (double)known * again +
+           (double)(row->paths.uncached - known) * (look_up < computed ? look_up : computed);
+}
+
+/* Returns the time of n dispatches within calls of the row. Where the cache is off for the row it
+ * is off for them, too. */
+static double nested_time(const struct dispatch_times *t, const struct pass_operator *row,
+                          const struct pass_operator *before, uint64_t n)
+{
+    const struct pass_paths *p = &row->paths;
+    bool off = p->uncached && !p->hits && !p->misses && !p->step_hits && !p->step_misses;
+    double all = mean(&t->nested), look_up = mean(&t->key) + mean(&t->entry);
+    double hit = t->nested_hits.count ? mean(&t->nested_hits) : all;
+    double computed = t->nested_computed.count ? mean(&t->nested_computed) : all;
+    uint64_t misses = p->step_misses, hits = take(&n, p->step_hits);
+    if (off) {
+        computed -= look_up < computed ? look_up : computed;
+        misses = before ? before->paths.step_misses : 0;
+        all = hit;
+    }
+    misses = take(&n, misses);
+    return (double)hits * hit + (double)misses * computed + (double)n * all;
+}
+
+/* Adds the time of an operator by path; that of DISPATCH_PATHS is of nested dispatches. */
+static void add_operator(const struct dispatch_times *t, const struct pass_operator *row,
+                         const struct pass_operator *before, double ns[DISPATCH_PATHS + 1])
+{
+    uint64_t counts[DISPATCH_PATHS + 1];
+    dispatch_path_counts(row, counts);
+    for (unsigned i = 0; i <= PATH_PROXY; i++)
+        ns[i] += (double)counts[i] * dispatch_time_mean(t, row->op, (enum dispatch_path)i);
+    ns[PATH_COMPUTED] -= spared_look_ups(t, row, before);
+    ns[DISPATCH_PATHS] += nested_time(t, row, before, counts[DISPATCH_PATHS]);
+}
+
+/* Estimates the time of the dispatches that the replay counted in its passes, by path. before: the
+ * replay without an ablation, or NULL. */
 static void times_by_path(const struct dispatch_times *times, const struct replay *replay,
-                          double ns[DISPATCH_PATHS + 1])
+                          const struct replay *before, double ns[DISPATCH_PATHS + 1])
 {
     const struct str device = STR("prim.device.default"), detach = STR("aten.detach.default");
     struct pass_counts all = { 0 };
@@ -316,7 +375,8 @@ static void times_by_path(const struct dispatch_times *times, const struct repla
         all.detaches += replay->passes[i].detaches;
     }
     for (size_t i = 0; i < replay->n_pass_operators; i++) {
-        add_operator(times, &replay->pass_operators[i], ns);
+        const struct pass_operator *row = &replay->pass_operators[i];
+        add_operator(times, row, same_row(before, row), ns);
         dispatches += replay->pass_operators[i].paths.dispatches;
         proxy += replay->pass_operators[i].paths.proxy;
     }
@@ -332,9 +392,26 @@ static void times_by_path(const struct dispatch_times *times, const struct repla
 double dispatch_times_of(const struct dispatch_times *times, const struct replay *replay)
 {
     double ns[DISPATCH_PATHS + 1], ret = 0;
-    times_by_path(times, replay, ns);
+    times_by_path(times, replay, NULL, ns);
     for (unsigned i = 0; i <= DISPATCH_PATHS; i++)
         ret += ns[i];
+    return ret;
+}
+
+/* Returns by how much calls take longer than other computed calls of their operators because they
+ * do not attempt the fast path any more: they have symbolic sizes, which those without an attempt
+ * need not have. */
+static double without_attempts(const struct dispatch_times *t, const struct replay *from,
+                               const struct replay *to)
+{
+    double ret = 0;
+    for (size_t i = 0; i < to->n_pass_operators; i++) {
+        const struct pass_operator *row = &to->pass_operators[i], *old = same_row(from, row);
+        uint64_t n = old ? less(old->paths.attempts, row->paths.attempts) : 0;
+        uint64_t computed = row->paths.misses + row->paths.uncached;
+        double each = mean_of_all(t, PATH_COMPUTED) - dispatch_time_mean(t, row->op, PATH_COMPUTED);
+        ret += each > 0 ? each * (double)(n < computed ? n : computed) : 0;
+    }
     return ret;
 }
 
@@ -343,8 +420,9 @@ struct saved_time dispatch_times_saved(const struct dispatch_times *times,
 {
     double before[DISPATCH_PATHS + 1], after[DISPATCH_PATHS + 1];
     struct saved_time ret = { 0 };
-    times_by_path(times, from, before);
-    times_by_path(times, to, after);
+    times_by_path(times, from, NULL, before);
+    times_by_path(times, to, from, after);
+    after[PATH_COMPUTED] += without_attempts(times, from, to);
     for (unsigned i = 0; i <= DISPATCH_PATHS; i++) {
         double ns = before[i] - after[i];
         ret.ns += ns;

@@ -10,7 +10,9 @@
  * graphs were replayed. The estimate multiplies each count of a replay's passes
  * (replay/attempt/dispatch_passes.h) by the mean time of the recording's dispatches of the same
  * operator that PyTorch handled in the same way: a cache hit, a miss that the fast path answered,
- * and so on; or, where the recording has none, by the mean of all operators. */
+ * and so on. Where the recording has few or none, that of all operators counts as well, times what
+ * such dispatches of this operator took beside all in other recordings
+ * (cost_model/cost_operators.h). */
 #ifndef SYMTAPE_PROFILE_MODEL_DISPATCH_TIMES_H
 #define SYMTAPE_PROFILE_MODEL_DISPATCH_TIMES_H
 
@@ -51,15 +53,17 @@ struct dispatch_times {
     /* Around dispatches: in no_dispatch(), and where a tensor's device is got. 0 where the
      * recording does not tell them from what they call. */
     double no_dispatch_ns, device_ns;
-    /* Of a call that misses the cache: its key, and the entry that is made of its result. None
-     * where the recording does not have them. */
+    /* Of a call that misses the cache: its key, and the entry that is made of its result. Where the
+     * recording does not have them, dispatch_times_find() sets those that symtape ships. */
     struct path_time key, entry;
     struct intern names; /* of the operators */
     vec_of(struct operator_times)
     operators;
     struct operator_times all;                     /* of all operators */
-    struct path_time nested;                       /* dispatches of FakeTensorMode within others */
+    struct path_time nested; /* dispatches of FakeTensorMode within others */
+    struct path_time nested_hits, nested_computed; /* those of `nested` that were handled so */
     struct path_spread spread[DISPATCH_PATHS + 1]; /* of `all`; the last item is that of `nested` */
+    int release; /* whose factors of operators (cost_operators.def) help where there are few times */
 };
 
 enum dispatch_path dispatch_path_of(const struct deep_dispatch *dispatch);

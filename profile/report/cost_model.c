@@ -79,6 +79,19 @@ static const struct field INSTRUCTION[] = {
 };
 static const struct fields INSTRUCTION_FIELDS = FIELDS_OF(INSTRUCTION);
 
+GETTER(get_operator_mean, struct cost_operator,
+       datum_integer(row->count ? row->ns / (int64_t)row->count : 0))
+
+static const struct field OPERATOR[] = {
+    { "operator", MEMBER(struct cost_operator, name), TEXT(3, "operator", TEXT, 0) },
+    { "kind", MEMBER(struct cost_operator, kind), TEXT(6, "kind", TEXT, 0) },
+    { "count", MEMBER(struct cost_operator, count), TEXT(4, "count", COUNT, 0) },
+    { "ns", MEMBER(struct cost_operator, ns), TEXT(1, "time", NS, 0) },
+    { "share", MEMBER(struct cost_operator, share), TEXT(2, "share", SHARE, 0) },
+    { NULL, .get = get_operator_mean, TEXT(5, "a unit", SPENT, 0) },
+};
+static const struct fields OPERATOR_FIELDS = FIELDS_OF(OPERATOR);
+
 static void write_basis(const struct report *r, const struct cost_model *m)
 {
     struct buf text = BUF_INIT;
@@ -115,11 +128,15 @@ static void text_cost_model(struct report *r)
     const struct cost_model *m = &r->p->cost_model;
     const struct rows parts = ROWS(m->parts, m->n_parts), inside = ROWS(m->inside, m->n_inside);
     const struct rows instructions = ROWS(m->instructions, m->n_instructions);
+    const struct rows operators = ROWS(m->operators, m->n_operators);
     struct rows rows = ROWS(m->rows, m->n_rows);
     rows.wanted = is_shown;
     text_rows(r, "What the time of compiling consists of", &ROW_FIELDS, 0, &rows, 0);
     write_basis(r, m);
     text_rows(r, "Where what is unexplained lies", &PART_FIELDS, 0, &parts, 0);
+    if (m->n_operators)
+        text_rows(r, "Dispatches by operator, in deep recordings", &OPERATOR_FIELDS, 0, &operators,
+                  r->options->limit);
     if (m->n_inside)
         text_rows(r, "What the rows of deep recordings contain", &INSIDE_FIELDS, 0, &inside, 0);
     if (m->n_instructions)
@@ -133,6 +150,7 @@ static void json_cost_model(struct report *r)
     const struct rows rows = ROWS(m->rows, m->n_rows), parts = ROWS(m->parts, m->n_parts);
     const struct rows inside = ROWS(m->inside, m->n_inside);
     const struct rows instructions = ROWS(m->instructions, m->n_instructions);
+    const struct rows operators = ROWS(m->operators, m->n_operators);
     if (!r->p->options.cost_model)
         return;
     json_open_object(&r->w, "cost_model");
@@ -147,6 +165,7 @@ static void json_cost_model(struct report *r)
         json_put_null(&r->w, "release_error");
     fields_json_rows(&r->w, "rows", &ROW_FIELDS, r->p, &rows, 0);
     fields_json_rows(&r->w, "parts", &PART_FIELDS, r->p, &parts, 0);
+    fields_json_rows(&r->w, "operators", &OPERATOR_FIELDS, r->p, &operators, 0);
     fields_json_rows(&r->w, "inside", &INSIDE_FIELDS, r->p, &inside, 0);
     fields_json_rows(&r->w, "instructions", &INSTRUCTION_FIELDS, r->p, &instructions, 0);
     json_close(&r->w);

@@ -19,6 +19,20 @@ What the time of compiling consists of. In a deep recording dispatches are measu
          -8.26 ms  -8.26 ms       0 ns  no phase
              0 ns    273 ms     273 ms  Dynamo (tracing Python)
 
+    Dispatches by operator, in deep recordings
+         time  share  operator                            count   a unit  kind
+      30.9 ms   12 %  aten.slice.Tensor                       1  30.9 ms  FakeTensorMode: cache bypass
+      27.8 ms   11 %  aten.as_strided.default                 1  27.8 ms  FakeTensorMode: meta kernel
+      22.3 ms    8 %  prims.abs.default                       1  22.3 ms  FakeTensorMode: decomposition
+      9.35 ms    4 %  aten.abs.default                        1  9.35 ms  FakeTensorMode: decomposition
+      8.22 ms    3 %  aten.empty_permuted.default             3  2.74 ms  FakeTensorMode: meta kernel
+      6.54 ms    2 %  aten.empty_strided.default              3  2.18 ms  FakeTensorMode: meta kernel
+      6.21 ms    2 %  aten._local_scalar_dense.default        1  6.21 ms  FakeTensorMode: cache bypass
+      5.21 ms    2 %  aten.mean.dim                           1  5.21 ms  FakeTensorMode: decomposition
+      4.78 ms    2 %  aten._to_copy.default                   1  4.78 ms  FakeTensorMode: decomposition
+      1.78 ms    1 %  prims.convert_element_type.default      1  1.78 ms  FakeTensorMode: decomposition
+      ... and 9 more
+
     What the rows of deep recordings contain
          time  share  work                                          count   a unit
       76.2 ms   29 %  ShapeEnv.create_symbol                            3  25.4 ms
@@ -88,6 +102,20 @@ The units of a deep recording explain another one.
              0 ns    149 ms     149 ms  building guards
              0 ns   99.0 us    99.0 us  caches
 
+    Dispatches by operator, in deep recordings
+         time  share  operator                            count   a unit  kind
+      30.9 ms    3 %  aten.slice.Tensor                       1  30.9 ms  FakeTensorMode: cache bypass
+      27.8 ms    3 %  aten.as_strided.default                 1  27.8 ms  FakeTensorMode: meta kernel
+      22.3 ms    2 %  prims.abs.default                       1  22.3 ms  FakeTensorMode: decomposition
+      9.35 ms    1 %  aten.abs.default                        1  9.35 ms  FakeTensorMode: decomposition
+      8.22 ms    1 %  aten.empty_permuted.default             3  2.74 ms  FakeTensorMode: meta kernel
+      6.54 ms    1 %  aten.empty_strided.default              3  2.18 ms  FakeTensorMode: meta kernel
+      6.21 ms    1 %  aten._local_scalar_dense.default        1  6.21 ms  FakeTensorMode: cache bypass
+      5.21 ms   <1 %  aten.mean.dim                           1  5.21 ms  FakeTensorMode: decomposition
+      4.78 ms   <1 %  aten._to_copy.default                   1  4.78 ms  FakeTensorMode: decomposition
+      1.78 ms   <1 %  prims.convert_element_type.default      1  1.78 ms  FakeTensorMode: decomposition
+      ... and 9 more
+
     What the rows of deep recordings contain
          time  share  work                                          count   a unit
       76.2 ms    7 %  ShapeEnv.create_symbol                            3  25.4 ms
@@ -114,6 +142,9 @@ As JSON: the rows and what is unexplained are the time of the compiles, and so a
     "kind":"Dynamo, besides dispatches","count":0,"ns":124996717,"estimated_ns":0,"share":0.4723452254090617,"basis":"measured","unit_ns":0,"unit_low_ns":0,"unit_high_ns":0,"once_ns":0,"each_ns":0,"symbolic_size_ns":0,"input_ns":0,"guard_ns":0,"joint_call_ns":0,"long_character_ns":0,"unit_basis":"shipped","samples":0},
     "kind":"FakeTensorMode: meta kernel","count":7,"ns":42602860,"estimated_ns":0,"share":0.16099028832709822,"basis":"measured","unit_ns":6086123,"unit_low_ns":6086123,"unit_high_ns":6086123,"once_ns":0,"each_ns":6086123,"symbolic_size_ns":2085877,"input_ns":0,"guard_ns":0,"joint_call_ns":0,"long_character_ns":751217,"unit_basis":"fitted","samples":1},
     "part":"no phase","ns":-8258000,"explained_ns":0,"unexplained_ns":-8258000,"estimated_ns":0},
+    "operator":"aten.as_strided.default","kind":"FakeTensorMode: meta kernel","count":1,"ns":27839003,"share":0.10519972414314326},
+    "operator":"aten.empty_permuted.default","kind":"FakeTensorMode: meta kernel","count":3,"ns":8221098,"share":0.031066387030948873},
+    "operator":"aten.empty_strided.default","kind":"FakeTensorMode: meta kernel","count":3,"ns":6542759,"share":0.024724177153006083},
 
 Options that exclude each other.
 

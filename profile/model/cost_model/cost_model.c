@@ -4,7 +4,7 @@
 
 /* --- Kinds --- */
 
-enum cost_units { UNITS_NONE, UNITS_DYNAMO, UNITS_ATEN, UNITS_GUARDS };
+enum cost_units { UNITS_NONE, UNITS_DYNAMO, UNITS_ATEN, UNITS_GUARDS, UNITS_WITHIN };
 
 static const struct kind_row {
     const char *name;
@@ -12,6 +12,7 @@ static const struct kind_row {
     enum phase_part part;    /* of the others */
     enum cost_units units;   /* of the others; UNITS_NONE: a dispatch, or the recorder */
     unsigned terms;          /* a set of COST_BIT() */
+    const char *within;      /* of UNITS_WITHIN: the cost's name in a deep recording */
 } KINDS[COST_KINDS] = {
 #define COST_DISPATCH(id, name, path)                    \
     [COST_##id] = { name, path, PHASE_PARTS, UNITS_NONE, \
@@ -19,11 +20,19 @@ static const struct kind_row {
 #define COST_REST(id, name, part, units, terms) \
     [COST_##id] = { name, DISPATCH_PATHS, part, units, terms },
 #define COST_RECORDER(id, name) [COST_##id] = { name, DISPATCH_PATHS, PHASE_PARTS, UNITS_NONE, 0 },
+#define COST_WITHIN(id, name, cost) \
+    [COST_##id] = { name, DISPATCH_PATHS, PHASE_PARTS, UNITS_WITHIN, COST_BIT(UNIT), cost },
 #include "profile/model/cost_model/cost_kinds.def"
 #undef COST_DISPATCH
 #undef COST_REST
 #undef COST_RECORDER
+#undef COST_WITHIN
 };
+
+static bool is_within(unsigned kind)
+{
+    return KINDS[kind].units == UNITS_WITHIN;
+}
 
 static bool is_dispatch(unsigned kind)
 {
@@ -41,6 +50,16 @@ static enum cost_kind kind_of(enum dispatch_path path, bool decomposed)
     if (path == PATH_FAKE_TENSOR)
         return COST_FAKE_TENSOR;
     return path == PATH_PROXY ? COST_PROXY : (enum cost_kind)kind;
+}
+
+enum cost_kind cost_kind_of(const struct deep_dispatch *dispatch)
+{
+    return kind_of(dispatch_path_of(dispatch), dispatch->ns > dispatch->self_ns);
+}
+
+const char *cost_kind_name(enum cost_kind kind)
+{
+    return KINDS[kind].name;
 }
 
 /* --- What is known of each compile and of each trace --- */
@@ -111,7 +130,7 @@ static void add_dispatches(struct model_build *m, uint32_t trace)
         if (compile == PROFILE_NONE)
             continue;
         struct compile_costs *c = &m->compiles[compile];
-        enum cost_kind kind = kind_of(dispatch_path_of(d), d->ns > d->self_ns);
+        enum cost_kind kind = cost_kind_of(d);
         c->deep = m->traces[trace].deep = true;
         c->kinds[kind].amount[COST_TERM_UNIT] += (double)d->count;
         c->kinds[kind].ns += (double)d->self_ns;
@@ -119,6 +138,23 @@ static void add_dispatches(struct model_build *m, uint32_t trace)
         if (d->mode == DEEP_FAKE_TENSOR_MODE && d->depth) {
             c->kinds[COST_NESTED].amount[COST_TERM_UNIT] += (double)d->count;
             c->kinds[COST_NESTED].ns += (double)d->self_ns;
+        }
+    }
+}
+
+/* Adds what lies within dispatches. */
+static void add_within(struct model_build *m, uint32_t trace)
+{
+    const struct build_input *in = &m->b->inputs[trace];
+    for (uint32_t i = 0; i < in->deep->n_costs; i++) {
+        const struct deep_cost *cost = &in->deep->costs[i];
+        uint32_t compile = build_compile(in, cost->attempt);
+        for (unsigned kind = 0; kind < COST_KINDS && compile != PROFILE_NONE; kind++) {
+            struct cost_sample *sample = &m->compiles[compile].kinds[kind];
+            if (!is_within(kind) || !str_is(cost->cost, KINDS[kind].within))
+                continue;
+            sample->amount[COST_TERM_UNIT] += (double)cost->count;
+            sample->ns += (double)cost->ns;
         }
     }
 }
@@ -172,6 +208,7 @@ static void read_traces(struct model_build *m)
     for (uint32_t i = 0; i < m->b->profile.n_traces; i++) {
         const struct build_input *in = &m->b->inputs[i];
         add_dispatches(m, i);
+        add_within(m, i);
         if (in->replay)
             add_replayed(&m->traces[i], in->replay);
         /* It is the time of processes, not of one compile. */
@@ -325,6 +362,8 @@ static void measure_compile(struct model_build *m, size_t at)
     for (unsigned kind = 0; kind < COST_KINDS; kind++) {
         enum phase_part part = KINDS[kind].part;
         struct cost_sample *sample = &c->kinds[kind];
+        if (is_within(kind))
+            continue;
         if (KINDS[kind].units != UNITS_NONE) {
             set_amounts(m, at, KINDS[kind].units, sample->amount);
             sample->ns = c->part_ns[part] - c->dispatched_ns[part];
@@ -383,7 +422,8 @@ static void find_units(struct model_build *m)
         m->fitted[kind] = fit_kind(m, kind, &shipped);
         if (!m->fitted[kind]) {
             m->units[kind] = shipped;
-            model->release = measured ? measured : model->release;
+            if (measured && !is_within(kind))
+                model->release = measured;
         }
     }
 }
@@ -393,7 +433,7 @@ static void find_units(struct model_build *m)
 static void add_measured(struct model_build *m, const struct compile_costs *c)
 {
     for (unsigned kind = 0; kind < COST_KINDS; kind++)
-        if (kind != COST_NESTED) {
+        if (kind != COST_NESTED && !is_within(kind)) {
             m->ns[kind] += c->kinds[kind].ns;
             m->count[kind] += c->kinds[kind].amount[COST_TERM_UNIT];
         }
@@ -447,7 +487,7 @@ static void estimate_compile(struct model_build *m, size_t at)
     for (unsigned kind = 0; kind < COST_KINDS; kind++) {
         const struct kind_row *row = &KINDS[kind];
         double amount[COST_TERMS];
-        if (row->units == UNITS_NONE || !is_estimated(m, at, row->part))
+        if (row->units == UNITS_NONE || is_within(kind) || !is_estimated(m, at, row->part))
             continue;
         set_amounts(m, at, row->units, amount);
         add_estimate(m, kind, row->part, amount,
@@ -605,5 +645,5 @@ bool build_cost_model(struct profile_build *b, struct err *err)
     free(m.compiles);
     free(m.traces);
     free(m.samples);
-    return ok ? find_inside(b, err) : err_nomem(err);
+    return ok ? find_inside(b, err) && find_operators(b, err) : err_nomem(err);
 }

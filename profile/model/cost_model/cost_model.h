@@ -18,7 +18,9 @@
 
 #include "profile/model/cost_model/cost_fit.h"
 #include "profile/model/cost_model/cost_inside.h"
+#include "profile/model/cost_model/cost_operators.h"
 
+struct deep_dispatch;
 struct profile_build;
 struct err;
 
@@ -26,10 +28,12 @@ enum cost_kind {
 #define COST_DISPATCH(id, name, path)           COST_##id,
 #define COST_REST(id, name, part, units, terms) COST_##id,
 #define COST_RECORDER(id, name)                 COST_##id,
+#define COST_WITHIN(id, name, cost)             COST_##id,
 #include "profile/model/cost_model/cost_kinds.def"
 #undef COST_DISPATCH
 #undef COST_REST
 #undef COST_RECORDER
+#undef COST_WITHIN
     COST_KINDS
 };
 
@@ -72,6 +76,8 @@ struct cost_model {
     uint32_t n_inside;
     const struct cost_instruction *instructions; /* the same */
     uint32_t n_instructions;
+    const struct cost_operator *operators; /* the same */
+    uint32_t n_operators;
     struct cost_shares estimated;
     int64_t estimated_ns; /* their sum */
 };
@@ -88,6 +94,9 @@ struct cost_error {
     uint32_t recordings;
 };
 struct cost_error cost_error_shipped(int release);
+
+enum cost_kind cost_kind_of(const struct deep_dispatch *dispatch);
+const char *cost_kind_name(enum cost_kind kind);
 
 /* A step of profile_build(). */
 bool build_cost_model(struct profile_build *b, struct err *err);

@@ -1,4 +1,5 @@
 #include "profile/model/cost_model/cost_model.h"
+#include "profile/model/dispatch_times.h"
 
 static const struct shipped_unit {
     int release;
@@ -49,4 +50,28 @@ struct cost_unit cost_unit_shipped(int release, enum cost_kind kind, int *measur
     if (found)
         *measured = found->release;
     return found ? found->unit : (struct cost_unit){ 0 };
+}
+
+static const struct operator_factor {
+    int release;
+    const char *op;
+    enum dispatch_path path;
+    double factor;
+} FACTORS[] = {
+#define COST_OPERATOR(release, op, path, factor, dispatches) { release, op, path, factor },
+#include "profile/model/cost_model/cost_operators.def"
+#undef COST_OPERATOR
+};
+static const size_t N_FACTORS = sizeof FACTORS / sizeof *FACTORS;
+
+double cost_operator_factor(int release, struct str op, unsigned path)
+{
+    const struct operator_factor *found = NULL;
+    for (size_t i = 0; i < N_FACTORS; i++) {
+        const struct operator_factor *at = &FACTORS[i];
+        if (release && at->path == path && str_is(op, at->op) &&
+            (!found || distance(at->release, release) < distance(found->release, release)))
+            found = at;
+    }
+    return found ? found->factor : 1;
 }

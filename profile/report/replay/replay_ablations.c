@@ -180,8 +180,8 @@ static void write_notes(const struct ablation_report *report, struct buf *out)
     for (size_t i = 0; i < report->n; i++)
         timed &= report->runs[i].timed;
     if (report->runs[0].timed && !timed)
-        buf_puts(out, "no-dispatch and cache have a time only in a deep recording, which has what "
-                      "no_dispatch() and the cache's keys and entries take\n");
+        buf_puts(out, "no-dispatch has a time only in a deep recording, which has what "
+                      "no_dispatch() takes\n");
 }
 
 void replay_ablations_text(const struct ablation_report *report, const struct report_options *how,

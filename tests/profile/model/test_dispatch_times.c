@@ -1,4 +1,5 @@
 /* PyTorch's time in dispatches: measured, and estimated for other counts. */
+#include "profile/model/cost_model/cost_operators.h"
 #include "profile/model/dispatch_times.h"
 #include "tests/harness.h"
 
@@ -77,6 +78,11 @@ static void test_measured(void **state)
     assert_true(dispatch_time_mean(t, STR("aten.mul.Tensor"), PATH_HIT) == 10);
     assert_true(dispatch_time_mean(t, STR("aten.mul.Tensor"), PATH_COMPUTED) == 50);
     assert_true(dispatch_time_mean(t, STR("aten.add.Tensor"), PATH_BYPASS) == 50);
+    /* In other recordings such dispatches of the operator took more than those of all. */
+    t->release = 213;
+    double factor = cost_operator_factor(213, STR("aten.expand.default"), PATH_HIT);
+    assert_true(factor > 1);
+    assert_true(dispatch_time_mean(t, STR("aten.expand.default"), PATH_HIT) == 10 * factor);
     dispatch_times_free(t);
     t = times_of(&OLD, &err); /* times of costs include what they call */
     assert_true(t->no_dispatch_ns == 0 && t->device_ns == 0);
@@ -108,7 +114,8 @@ static void test_estimated(void **state)
     dispatch_times_free(t);
 }
 
-/* Without the cache, calls and those within them need no key and no entry. */
+/* Without the cache, calls that it did not have, and those within them, need no key and no entry;
+ * those that it had are computed as fast as they were looked up. */
 static void test_look_ups(void **state)
 {
     struct err err = ERR_INIT;
@@ -116,19 +123,24 @@ static void test_look_ups(void **state)
     deep.costs = CACHE_COSTS;
     deep.n_costs = sizeof CACHE_COSTS / sizeof *CACHE_COSTS;
     struct dispatch_times *t = times_from(&deep, &err);
-    struct pass_operator row = { .pass = PASS_TRACE,
+    struct pass_operator missed = { .pass = PASS_TRACE,
+                                    .op = STR("aten.mul.Tensor"),
+                                    .paths = { .dispatches = 4, .misses = 3, .step_misses = 1 } };
+    struct pass_operator off = { .pass = PASS_TRACE,
                                  .op = STR("aten.mul.Tensor"),
                                  .paths = { .dispatches = 4, .uncached = 3 } };
-    struct replay replay = { .pass_operators = &row, .n_pass_operators = 1 };
-    replay.passes[PASS_TRACE] = (struct pass_counts){ .fake_mode = 4 };
+    struct replay from = { .pass_operators = &missed, .n_pass_operators = 1 };
+    struct replay to = { .pass_operators = &off, .n_pass_operators = 1 };
+    from.passes[PASS_TRACE] = to.passes[PASS_TRACE] = (struct pass_counts){ .fake_mode = 4 };
     (void)state;
     assert_no_err(&err);
     assert_true(t->key.count == 4 && t->key.ns == 8 && t->entry.ns == 10);
     /* A computed dispatch takes 50 with its key and entry, which take 2 and 5. */
-    assert_true(dispatch_times_of(t, &replay) == 4 * (50 - 7));
-    row.paths.hits = 1; /* of the operator only some calls are without the cache */
-    row.paths.uncached = 2;
-    assert_true(dispatch_times_of(t, &replay) == 10 + 2 * (50 - 7) + 50);
+    assert_true(dispatch_times_of(t, &from) == 4 * 50);
+    assert_true(dispatch_times_saved(t, &from, &to).ns == 4 * 7);
+    missed.paths.misses = 1; /* the cache had two of the three, in 10 each */
+    missed.paths.hits = 2;
+    assert_true(dispatch_times_saved(t, &from, &to).ns == 2 * 7);
     dispatch_times_free(t);
 }
 

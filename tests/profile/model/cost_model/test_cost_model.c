@@ -96,6 +96,29 @@ static void test_measured(void **state)
     made_drop(&made);
 }
 
+static void check_operator(const struct cost_operator *row, const char *name, const char *kind,
+                           uint64_t count, int64_t ns)
+{
+    assert_true(str_is(row->name, name));
+    assert_string_equal(row->kind, kind);
+    assert_int_equal(row->count, count);
+    assert_int_equal(row->ns, ns);
+}
+
+static void test_operators(void **state)
+{
+    struct log_make log = deep_log(DISPATCHES);
+    struct made made = made_profile(&log, &ASKED);
+    const struct cost_model *m = &made.profile->cost_model;
+    (void)state;
+    assert_int_equal(m->n_operators, 4);
+    check_operator(&m->operators[0], "aten.add.Tensor", "FakeTensorMode: cache hit", 3, 60);
+    check_operator(&m->operators[1], "aten.mul.Tensor", "FakeTensorMode: meta kernel", 2, 50);
+    check_operator(&m->operators[2], "aten.add.Tensor", "FakeTensorMode: decomposition", 1, 40);
+    check_operator(&m->operators[3], "aten.add.Tensor", "ProxyTorchDispatchMode dispatch", 1, 5);
+    made_drop(&made);
+}
+
 static void check_inside(const struct cost_model *m, const char *name, uint64_t count, int64_t ns)
 {
     uint32_t i = 0;
@@ -208,7 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_measured),     cmocka_unit_test(test_inside),
-        cmocka_unit_test(test_instructions), cmocka_unit_test(test_estimated),
+        cmocka_unit_test(test_operators), cmocka_unit_test(test_instructions), cmocka_unit_test(test_estimated),
         cmocka_unit_test(test_not_asked),    cmocka_unit_test(test_huge),
         cmocka_unit_test(test_memory),
     };
