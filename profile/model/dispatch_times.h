@@ -60,10 +60,11 @@ struct dispatch_times {
     vec_of(struct operator_times)
     operators;
     struct operator_times all;                     /* of all operators */
-    struct path_time nested; /* dispatches of FakeTensorMode within others */
+    struct path_time nested;                       /* dispatches of FakeTensorMode within others */
     struct path_time nested_hits, nested_computed; /* those of `nested` that were handled so */
     struct path_spread spread[DISPATCH_PATHS + 1]; /* of `all`; the last item is that of `nested` */
-    int release; /* whose factors of operators (cost_operators.def) help where there are few times */
+    int release; /* whose factors of operators (cost_operators.def) help where there are few times
+                  */
 };
 
 enum dispatch_path dispatch_path_of(const struct deep_dispatch *dispatch);

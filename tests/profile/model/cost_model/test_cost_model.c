@@ -230,10 +230,10 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_measured),     cmocka_unit_test(test_inside),
-        cmocka_unit_test(test_operators), cmocka_unit_test(test_instructions), cmocka_unit_test(test_estimated),
-        cmocka_unit_test(test_not_asked),    cmocka_unit_test(test_huge),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_measured),  cmocka_unit_test(test_inside),
+        cmocka_unit_test(test_operators), cmocka_unit_test(test_instructions),
+        cmocka_unit_test(test_estimated), cmocka_unit_test(test_not_asked),
+        cmocka_unit_test(test_huge),      cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
