@@ -55,6 +55,32 @@ static const struct field PART[] = {
 };
 static const struct fields PART_FIELDS = FIELDS_OF(PART);
 
+static const struct profile_line *line_of(const struct profile *p, const struct cost_line *row)
+{
+    return &p->lines.lines[row->line];
+}
+GETTER_IN(get_file, struct profile, struct cost_line,
+          datum_string(profile_name(in, line_of(in, row)->file)))
+GETTER_IN(get_number, struct profile, struct cost_line, datum_count(line_of(in, row)->line))
+GETTER_IN(get_code, struct profile, struct cost_line, datum_string(line_of(in, row)->code))
+GETTER_IN(get_place, struct profile, struct cost_line,
+          datum_place(profile_name(in, line_of(in, row)->file), line_of(in, row)->line,
+                      line_of(in, row)->code))
+
+static const struct field LINE[] = {
+    { "file", .get = get_file },
+    { "line", .get = get_number },
+    { NULL, .get = get_place, TEXT(4, "line", PATH, 0) },
+    { "code", .get = get_code, TEXT(5, "code", TEXT, 0) },
+    { "ns", MEMBER(struct cost_line, ns) },
+    { NULL, CELL(cell_time, struct cost_line, ns), TEXT(2, "time", NS, 0) },
+    { "explained_ns", MEMBER(struct cost_line, explained_ns) },
+    { NULL, CELL(cell_time, struct cost_line, explained_ns), TEXT(3, "explained", NS, 0) },
+    { "unexplained_ns", MEMBER(struct cost_line, unexplained_ns) },
+    { NULL, CELL(cell_time, struct cost_line, unexplained_ns), TEXT(1, "unexplained", NS, 0) },
+};
+static const struct fields LINE_FIELDS = FIELDS_OF(LINE);
+
 GETTER(get_inside_mean, struct cost_inside,
        datum_integer(row->count ? row->ns / (int64_t)row->count : 0))
 
@@ -129,11 +155,15 @@ static void text_cost_model(struct report *r)
     const struct rows parts = ROWS(m->parts, m->n_parts), inside = ROWS(m->inside, m->n_inside);
     const struct rows instructions = ROWS(m->instructions, m->n_instructions);
     const struct rows operators = ROWS(m->operators, m->n_operators);
+    const struct rows lines = ROWS(m->lines, m->n_lines);
     struct rows rows = ROWS(m->rows, m->n_rows);
     rows.wanted = is_shown;
     text_rows(r, "What the time of compiling consists of", &ROW_FIELDS, 0, &rows, 0);
     write_basis(r, m);
     text_rows(r, "Where what is unexplained lies", &PART_FIELDS, 0, &parts, 0);
+    if (m->n_lines)
+        text_rows(r, "Lines of the program whose time in Dynamo and AOTAutograd is unexplained",
+                  &LINE_FIELDS, 0, &lines, r->options->limit);
     if (m->n_operators)
         text_rows(r, "Dispatches by operator, in deep recordings", &OPERATOR_FIELDS, 0, &operators,
                   r->options->limit);
@@ -151,6 +181,7 @@ static void json_cost_model(struct report *r)
     const struct rows inside = ROWS(m->inside, m->n_inside);
     const struct rows instructions = ROWS(m->instructions, m->n_instructions);
     const struct rows operators = ROWS(m->operators, m->n_operators);
+    const struct rows lines = ROWS(m->lines, m->n_lines);
     if (!r->p->options.cost_model)
         return;
     json_open_object(&r->w, "cost_model");
@@ -165,6 +196,7 @@ static void json_cost_model(struct report *r)
         json_put_null(&r->w, "release_error");
     fields_json_rows(&r->w, "rows", &ROW_FIELDS, r->p, &rows, 0);
     fields_json_rows(&r->w, "parts", &PART_FIELDS, r->p, &parts, 0);
+    fields_json_rows(&r->w, "lines", &LINE_FIELDS, r->p, &lines, 0);
     fields_json_rows(&r->w, "operators", &OPERATOR_FIELDS, r->p, &operators, 0);
     fields_json_rows(&r->w, "inside", &INSIDE_FIELDS, r->p, &inside, 0);
     fields_json_rows(&r->w, "instructions", &INSTRUCTION_FIELDS, r->p, &instructions, 0);

@@ -73,6 +73,10 @@ Otherwise counts of the replay are multiplied by what a unit costs.
              0 ns    149 ms     149 ms  building guards
              0 ns   99.0 us    99.0 us  caches
 
+    Lines of the program whose time in Dynamo and AOTAutograd is unexplained
+      unexplained    time  explained  line            code
+         -91.7 ms  124 ms     216 ms  demo/mlp.py:15  return x + self.outer(torch.relu(self.inner(x)))
+
 The units of a deep recording explain another one.
 
     $ symtape profile --cost-model $RECORDINGS/deep.log.zst $RECORDINGS/mlp.log.zst

@@ -93,6 +93,7 @@ struct model_build {
     double ns[COST_KINDS], count[COST_KINDS], estimated_ns[COST_KINDS];
     bool measured[COST_KINDS], fitted[COST_KINDS];
     double explained[PHASE_PARTS], estimated[PHASE_PARTS];
+    struct cost_shares traced; /* of profile.cost_model.estimated: Dynamo and AOTAutograd */
 };
 
 static struct trace_costs *trace_of(const struct model_build *m, size_t compile)
@@ -441,15 +442,21 @@ static void add_measured(struct model_build *m, const struct compile_costs *c)
         m->explained[part] += c->part_ns[part];
 }
 
-static void add_shares(struct model_build *m, unsigned kind, const double amount[COST_TERMS])
+static void add_shares(const struct model_build *m, struct cost_shares *to, unsigned kind,
+                       const double amount[COST_TERMS])
 {
-    struct cost_shares *to = &m->b->profile.cost_model.estimated;
     for (unsigned term = 0; term < COST_TERMS; term++) {
         double ns = m->units[kind].term_ns[term] * amount[term];
         double *sum =
             term == COST_TERM_UNIT && is_dispatch(kind) ? &to->dispatch_ns : &to->term_ns[term];
         *sum += ns;
     }
+}
+
+/* Returns whether the replay counts dispatches in a part. */
+static bool has_dispatches(enum phase_part part)
+{
+    return part == PHASE_DYNAMO || part == PHASE_AOT;
 }
 
 /* phase_ns: the time of the part's phases in which nothing but this kind of work was done; 0: not
@@ -465,13 +472,9 @@ static void add_estimate(struct model_build *m, unsigned kind, enum phase_part p
     m->explained[part] += ns;
     m->estimated_ns[kind] += estimate;
     m->estimated[part] += estimate;
-    add_shares(m, kind, amount);
-}
-
-/* Returns whether the replay counts dispatches in a part. */
-static bool has_dispatches(enum phase_part part)
-{
-    return part == PHASE_DYNAMO || part == PHASE_AOT;
+    add_shares(m, &m->b->profile.cost_model.estimated, kind, amount);
+    if (has_dispatches(part))
+        add_shares(m, &m->traced, kind, amount);
 }
 
 /* Returns whether a part of the compiler ran, or, ahead of a compile, would run. */
@@ -645,5 +648,7 @@ bool build_cost_model(struct profile_build *b, struct err *err)
     free(m.compiles);
     free(m.traces);
     free(m.samples);
-    return ok ? find_inside(b, err) && find_operators(b, err) : err_nomem(err);
+    return ok ? find_inside(b, err) && find_operators(b, err) &&
+                    find_unexplained_lines(b, &m.traced, err)
+              : err_nomem(err);
 }

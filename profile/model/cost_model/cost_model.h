@@ -18,6 +18,7 @@
 
 #include "profile/model/cost_model/cost_fit.h"
 #include "profile/model/cost_model/cost_inside.h"
+#include "profile/model/cost_model/cost_lines.h"
 #include "profile/model/cost_model/cost_operators.h"
 
 struct deep_dispatch;
@@ -72,6 +73,8 @@ struct cost_model {
     uint32_t n_rows;
     const struct cost_part *parts; /* the largest difference first */
     uint32_t n_parts;
+    const struct cost_line *lines; /* of recordings that are not deep; the largest first */
+    uint32_t n_lines;
     const struct cost_inside *inside; /* of deep recordings, by time */
     uint32_t n_inside;
     const struct cost_instruction *instructions; /* the same */
