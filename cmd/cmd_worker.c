@@ -4,7 +4,7 @@
 #include "cmd/cli/search_signals.h"
 #include "cmd/cmd.h"
 #include "minify/remote/serve.h"
-#include "replay/backend/cuda/runtime/compile_worker.h"
+#include "replay/backend/cuda/runtime/compile.h"
 
 struct worker_args {
     const char *kernels;

@@ -1,6 +1,6 @@
 /* Replaces the CUDA backend in a program that was built without it. */
 #include "replay/backend/call/backend.h"
-#include "replay/backend/cuda/runtime/compile_worker.h"
+#include "replay/backend/cuda/runtime/compile.h"
 
 static bool absent_probe(struct buf *found)
 {

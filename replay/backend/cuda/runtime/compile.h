@@ -52,10 +52,11 @@ struct compile_job {
 /* How programs are compiled beside each other. */
 struct compile_beside {
     int architecture;
-    uint32_t threads;   /* at most that many at a time; 0: as many as the process may use processors
-                         */
-    const char *worker; /* a symtape, whose processes compile (compile_worker.h); NULL: none */
-    uint32_t seconds;   /* for a program in a worker; 0: COMPILE_SECONDS */
+    uint32_t threads; /* at most that many at a time; 0: as many as the process may use processors
+                       */
+    const char
+        *worker; /* a symtape, whose processes compile (`symtape worker --kernels`); NULL: none */
+    uint32_t seconds; /* for a program in a worker; 0: COMPILE_SECONDS */
 };
 enum { COMPILE_SECONDS = 60, COMPILE_WORKERS = 16 };
 
@@ -66,5 +67,10 @@ enum { COMPILE_SECONDS = 60, COMPILE_WORKERS = 16 };
  * compile is tried again, alone, by the call that needs it, which reports why. */
 void compiler_run_all(const struct compiler *compiler, struct compile_job *jobs, size_t n,
                       const struct compile_beside *how);
+
+/* Is the worker: compiles what arrives at the socket `in`, with the NVRTC that is that file, and
+ * answers there, until it is closed. ERR_ENV: NVRTC cannot be opened; ERR_USAGE: what arrives is no
+ * program. */
+bool compile_serve(int in, const char *nvrtc, struct err *err);
 
 #endif

@@ -1,13 +1,18 @@
-#include "replay/backend/cuda/runtime/compile_worker.h"
+/* Compiles several programs at a time, in processes or in threads. A process is `symtape worker
+ * --kernels NVRTC`, which calls compile_serve(). The two exchange the structs below: they are the
+ * same program on the same machine. */
+#include "replay/backend/cuda/runtime/compile.h"
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "trace/base/clock.h"
+#include "trace/base/parallel.h"
 #include "trace/base/process.h"
 #include "trace/base/transfer.h"
 
@@ -25,8 +30,14 @@ struct worker_reply {
 
 /* ---- The side that asks ---- */
 
-bool compile_worker_start(struct compile_worker *ret, const char *program,
-                          const struct compiler *compiler)
+struct compile_worker {
+    pid_t pid;  /* 0: there is none */
+    int socket; /* -1: there is none */
+};
+
+/* Starts the process; it answers later. Returns false if it cannot be started. */
+static bool compile_worker_start(struct compile_worker *ret, const char *program,
+                                 const struct compiler *compiler)
 {
     int ends[2];
     *ret = (struct compile_worker){ .socket = -1 };
@@ -57,7 +68,8 @@ bool compile_worker_start(struct compile_worker *ret, const char *program,
     return false;
 }
 
-void compile_worker_end(struct compile_worker *worker)
+/* Kills the process. One that is ended already is fine. */
+static void compile_worker_end(struct compile_worker *worker)
 {
     struct process_end end;
     if (worker->pid > 0) {
@@ -83,8 +95,11 @@ static bool receive(const struct compile_worker *worker, const struct compiler *
     return true;
 }
 
-bool compile_worker_run(struct compile_worker *worker, const struct compiler *compiler,
-                        struct compile_job *job, int architecture, uint32_t seconds)
+/* Has it compile the job's program, and sets its result. Returns false if there was no answer
+ * within that time, or one of another program; then the worker is ended, and the job is as it was.
+ */
+static bool compile_worker_run(struct compile_worker *worker, const struct compiler *compiler,
+                               struct compile_job *job, int architecture, uint32_t seconds)
 {
     const char *name = job->program.file ? job->program.file : job->program.name;
     const uint64_t until = clock_ns() + (uint64_t)seconds * 1000000000u;
@@ -100,6 +115,73 @@ bool compile_worker_run(struct compile_worker *worker, const struct compiler *co
     job->compiled = false;
     compile_worker_end(worker);
     return false;
+}
+
+/* ---- Several programs ---- */
+
+enum { LEAST_PROCESSORS = 4 }; /* for processes; on two they take longer than threads */
+
+struct compile_all {
+    const struct compiler *compiler;
+    const struct compile_beside *how;
+    struct compile_job **jobs; /* in their order */
+    size_t n;
+    atomic_size_t next;
+};
+
+static void compile_here(const struct compile_all *all, struct compile_job *job)
+{
+    struct err ignored = { 0 };
+    const struct str source = { job->source.p, job->source.n - 1 };
+    job->compiled = compiler_run(all->compiler, &job->program, source, all->how->architecture,
+                                 &job->code, &ignored);
+}
+
+/* Is one of the threads that compile. Each has a worker, if there are workers. */
+static void compile_next(void *user, size_t thread)
+{
+    struct compile_all *all = user;
+    const struct compile_beside *how = all->how;
+    const uint32_t seconds = how->seconds ? how->seconds : COMPILE_SECONDS;
+    struct compile_worker worker = { .socket = -1 };
+    size_t i;
+    (void)thread;
+    if (how->worker)
+        (void)compile_worker_start(&worker, how->worker, all->compiler);
+    while ((i = atomic_fetch_add(&all->next, 1)) < all->n)
+        if (!compile_worker_run(&worker, all->compiler, all->jobs[i], how->architecture, seconds))
+            compile_here(all, all->jobs[i]);
+    compile_worker_end(&worker);
+}
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct compile_job *x = *(struct compile_job *const *)a,
+                             *y = *(struct compile_job *const *)b;
+    if (x->source.n != y->source.n)
+        return x->source.n > y->source.n ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+void compiler_run_all(const struct compiler *compiler, struct compile_job *jobs, size_t n,
+                      const struct compile_beside *how)
+{
+    struct compile_beside used = *how;
+    struct compile_all all = { .compiler = compiler, .how = &used, .n = n };
+    used.threads = how->threads ? how->threads : parallel_processors();
+    all.jobs = malloc((n + 1) * sizeof *all.jobs);
+    if (!all.jobs) /* each is compiled by the call that needs it */
+        return;
+    for (size_t i = 0; i < n; i++)
+        all.jobs[i] = &jobs[i];
+    qsort(all.jobs, n, sizeof *all.jobs, longest_first);
+    if (n < 2 || used.threads < LEAST_PROCESSORS)
+        used.worker = NULL;
+    if (used.worker && used.threads > COMPILE_WORKERS)
+        used.threads = COMPILE_WORKERS;
+    size_t threads = n < used.threads ? n : used.threads;
+    parallel_for(threads, (uint32_t)threads, compile_next, &all);
+    free(all.jobs);
 }
 
 /* ---- The worker ---- */

@@ -1,5 +1,5 @@
 /* Programs are compiled in processes, whatever becomes of these, by the NVRTC of tests/cuda. */
-#include "replay/backend/cuda/runtime/compile_worker.h"
+#include "replay/backend/cuda/runtime/compile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
