@@ -4,18 +4,27 @@
 #include "cmd/cli/search_signals.h"
 #include "cmd/cmd.h"
 #include "minify/remote/serve.h"
+#include "replay/backend/cuda/runtime/compile.h"
 
 struct worker_args {
-    bool none; /* it has no options of its own */
+    const char *kernels;
 };
 
-static const struct opt options[] = { OPT_END };
+static const struct opt options[] = {
+    OPT_STRING(0, "kernels", "NVRTC", struct worker_args, kernels,
+               "compile the kernels of the symtape that started it, with that library"),
+    OPT_END,
+};
 
 static int run_worker(struct cmd *cmd)
 {
+    const struct worker_args *args = cmd->args;
     struct search_signals signals;
     struct err err = { 0 };
     memory_limit_end(cmd->out->limit); /* the commands would inherit it; messages are bounded */
+    if (args->kernels)
+        return compile_serve(STDIN_FILENO, args->kernels, &err) ? EXIT_DONE
+                                                                : out_error(cmd->out, &err);
     const atomic_bool *stop = search_signals_begin(&signals);
     bool good = worker_serve(STDIN_FILENO, STDOUT_FILENO, stop, &err);
     int code = !good ? out_error(cmd->out, &err) : atomic_load(stop) ? EXIT_INTERRUPTED : EXIT_DONE;
@@ -24,9 +33,10 @@ static int run_worker(struct cmd *cmd)
 }
 
 const struct command command_worker = {
-    .synopsis = "",
+    .synopsis = "[--kernels NVRTC]",
     .description = "Runs the commands that another symtape asks for on its standard input, as "
-                   "symtape minify --launcher starts it on other machines. It ends when its input "
+                   "symtape minify --launcher starts it on other machines. With --kernels, it "
+                   "compiles kernels for symtape run, which starts it. It ends when its input "
                    "does. symtape-worker(1) describes what the two say to each other.",
     .examples =
         "  Four workers on this machine:\n"

@@ -129,6 +129,7 @@ minify/process/capture.c  STD(OUT|ERR)_FILENO, NULL, 0, (out|said)
 minify/remote/launcher.c  STD(OUT|ERR)_FILENO, NULL, 0, (out|said)
 cmd/query/cmd_query.c     write\(STDERR_FILENO, text, sizeof text - 1
 cmd/cmd_worker.c          worker_serve\(STDIN_FILENO, STDOUT_FILENO, 
+replay/backend/cuda/runtime/compile_worker.c STD(OUT|ERR)_FILENO, "/dev/null", O_WRONLY
 minify/process/torch_worker.c STD(OUT|ERR)_FILENO, "/dev/null", O_WRONLY
 '
 hits=$(grep -rnE --include='*.[ch]' "$prints" $libraries cmd | grep -vE '^[^:]*:[0-9]+:[^"]*(/\*| \* |//)')

@@ -136,6 +136,7 @@ bool session_open(struct session *s, struct err *err)
     uint64_t threads = s->args->jobs.value;
     pair->tf32 = s->args->tf32;
     pair->threads = (unsigned)(threads < 1024 ? threads : 1024);
+    pair->worker = "/proc/self/exe";
     if (!backend_pair_open(pair, err))
         return false;
     pair->tested->pool.budget = s->args->pool_budget.value;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "prove/z3/server.h"
+#include "trace/base/transfer.h"
 
 static bool find(const struct z3_library *library, const char *name, void *ret)
 {
@@ -66,10 +67,10 @@ bool z3_library_open(struct z3_library *ret, char *why, size_t size)
 void z3_library_solve(const struct z3_library *library, struct str text, struct str values, int out)
 {
     const char *answer = library->eval_smtlib2_string(library->context, text.p);
-    if (!answer || !z3_write_all(out, answer, strlen(answer)) || strncmp(answer, "sat", 3) != 0 ||
-        !values.n)
+    if (!answer || !transfer_write(out, answer, strlen(answer), TRANSFER_NO_LIMIT) ||
+        strncmp(answer, "sat", 3) != 0 || !values.n)
         return;
     answer = library->eval_smtlib2_string(library->context, values.p);
     if (answer)
-        z3_write_all(out, answer, strlen(answer));
+        transfer_write(out, answer, strlen(answer), TRANSFER_NO_LIMIT);
 }

@@ -15,6 +15,7 @@
 
 #include "prove/z3/library.h"
 #include "trace/base/clock.h"
+#include "trace/base/transfer.h"
 
 enum { MOST_QUESTION = 1 << 28, WHY = 400 };
 
@@ -29,38 +30,6 @@ enum { MOST_QUESTION = 1 << 28, WHY = 400 };
 #define CAN_LIMIT 1
 #endif
 
-bool z3_write_all(int file, const void *bytes, size_t n)
-{
-    const char *p = bytes;
-    while (n) {
-        ssize_t done = send(file, p, n, MSG_NOSIGNAL);
-        if (done < 0 && errno == ENOTSOCK)
-            done = write(file, p, n);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        p += done;
-        n -= (size_t)done;
-    }
-    return true;
-}
-
-bool z3_read_all(int file, void *bytes, size_t n)
-{
-    char *p = bytes;
-    while (n) {
-        ssize_t done = read(file, p, n);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        p += done;
-        n -= (size_t)done;
-    }
-    return true;
-}
-
 struct server {
     int socket;
     z3_solver solver;
@@ -72,7 +41,8 @@ struct server {
 static void reply(const struct server *s, enum z3_end end, const void *text, size_t n)
 {
     struct z3_reply head = { end, (uint32_t)n };
-    if (!z3_write_all(s->socket, &head, sizeof head) || !z3_write_all(s->socket, text, n))
+    if (!transfer_write(s->socket, &head, sizeof head, TRANSFER_NO_LIMIT) ||
+        !transfer_write(s->socket, text, n, TRANSFER_NO_LIMIT))
         _exit(0);
 }
 
@@ -98,7 +68,7 @@ static _Noreturn void solve(const struct server *s, const struct z3_request *req
         s->solver(text, values, out);
     else
         z3_library_solve(&s->library, text, values, out);
-    z3_write_all(out, "", 1);
+    transfer_write(out, "", 1, TRANSFER_NO_LIMIT);
     _exit(0);
 }
 
@@ -183,12 +153,13 @@ void z3_serve(int socket, z3_solver solver)
     struct z3_request request;
     char why[WHY];
     detach(&s);
-    while (s.answer && z3_read_all(s.socket, &request, sizeof request)) {
+    while (s.answer && transfer_read(s.socket, &request, sizeof request, TRANSFER_NO_LIMIT)) {
         if (request.n_text > MOST_QUESTION || request.n_values > MOST_QUESTION)
             break;
         s.bytes = malloc((size_t)request.n_text + request.n_values + 2);
-        if (!s.bytes || !z3_read_all(s.socket, s.bytes, request.n_text) ||
-            !z3_read_all(s.socket, s.bytes + request.n_text + 1, request.n_values))
+        if (!s.bytes || !transfer_read(s.socket, s.bytes, request.n_text, TRANSFER_NO_LIMIT) ||
+            !transfer_read(s.socket, s.bytes + request.n_text + 1, request.n_values,
+                           TRANSFER_NO_LIMIT))
             break;
         s.bytes[request.n_text] = s.bytes[request.n_text + 1 + request.n_values] = '\0';
         if (!solver && !z3_library_open(&s.library, why, sizeof why))

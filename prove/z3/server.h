@@ -16,8 +16,4 @@ struct z3_reply {
  */
 _Noreturn void z3_serve(int socket, z3_solver solver);
 
-/* Each returns whether all bytes were transferred. */
-bool z3_write_all(int file, const void *bytes, size_t n);
-bool z3_read_all(int file, void *bytes, size_t n);
-
 #endif

@@ -1,7 +1,6 @@
 #include "prove/z3/z3.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "prove/z3/server.h"
 #include "trace/base/clock.h"
+#include "trace/base/transfer.h"
 
 enum { GRACE_MS = 20000 }; /* for starting processes and opening the library */
 
@@ -76,24 +76,6 @@ void z3_stop(struct z3 *z3)
     free(z3);
 }
 
-/* Waits until there is something to read. */
-static bool wait_for_reply(int socket, uint32_t ms)
-{
-    uint64_t until = clock_ns() + ((uint64_t)ms + GRACE_MS) * 1000000;
-    for (;;) {
-        uint64_t now = clock_ns();
-        struct pollfd file = { .fd = socket, .events = POLLIN };
-        if (now >= until)
-            return false;
-        uint64_t left = (until - now) / 1000000 + 1;
-        int ready = poll(&file, 1, left > INT32_MAX ? INT32_MAX : (int)left);
-        if (ready > 0)
-            return true;
-        if (ready < 0 && errno != EINTR)
-            return false;
-    }
-}
-
 /* Reads the text of a reply. Without memory for it, it is read and dropped: the process can go on.
  */
 static bool read_text(int socket, size_t n, struct buf *ret)
@@ -103,11 +85,11 @@ static bool read_text(int socket, size_t n, struct buf *ret)
         return true;
     if (buf_reserve(ret, n)) {
         ret->n += n;
-        return z3_read_all(socket, ret->p + ret->n - n, n);
+        return transfer_read(socket, ret->p + ret->n - n, n, TRANSFER_NO_LIMIT);
     }
     for (size_t piece; n; n -= piece) {
         piece = n < sizeof dropped ? n : sizeof dropped;
-        if (!z3_read_all(socket, dropped, piece))
+        if (!transfer_read(socket, dropped, piece, TRANSFER_NO_LIMIT))
             return false;
     }
     return true;
@@ -117,11 +99,12 @@ static bool exchange(struct z3 *z3, const struct z3_question *q, struct z3_answe
 {
     struct z3_request request = { (uint32_t)q->text.n, (uint32_t)q->values.n, q->ms };
     struct z3_reply reply;
-    if (!z3_write_all(z3->socket, &request, sizeof request) ||
-        !z3_write_all(z3->socket, q->text.p, q->text.n) ||
-        !z3_write_all(z3->socket, q->values.p, q->values.n) || !wait_for_reply(z3->socket, q->ms) ||
-        !z3_read_all(z3->socket, &reply, sizeof reply) || reply.n > Z3_MOST_ANSWER ||
-        reply.end <= Z3_NOT_ASKED || reply.end > Z3_NO_LIBRARY)
+    if (!transfer_write(z3->socket, &request, sizeof request, TRANSFER_NO_LIMIT) ||
+        !transfer_write(z3->socket, q->text.p, q->text.n, TRANSFER_NO_LIMIT) ||
+        !transfer_write(z3->socket, q->values.p, q->values.n, TRANSFER_NO_LIMIT) ||
+        !transfer_read(z3->socket, &reply, sizeof reply,
+                       clock_ns() + ((uint64_t)q->ms + GRACE_MS) * 1000000) ||
+        reply.n > Z3_MOST_ANSWER || reply.end <= Z3_NOT_ASKED || reply.end > Z3_NO_LIBRARY)
         return false;
     if (!read_text(z3->socket, reply.n, &ret->text))
         return false;

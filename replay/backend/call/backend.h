@@ -186,11 +186,13 @@ struct backend_log {
 
 struct backend {
     const struct backend_kind *kind;
-    struct rank *rank; /* set by the code that opened the backend: the rank that it runs for, which
-                          meets others in collectives (replay/backend/ranks/ranks.h); NULL: a
-                          collective has one rank, which receives what it sends */
-    unsigned threads;  /* limit of threads of the host, from the first call on; 0: as many as
-                          processors */
+    struct rank *rank;  /* set by the code that opened the backend: the rank that it runs for, which
+                           meets others in collectives (replay/backend/ranks/ranks.h); NULL: a
+                           collective has one rank, which receives what it sends */
+    unsigned threads;   /* limit of threads of the host, from the first call on; 0: as many as
+                           processors */
+    const char *worker; /* set by the code that opened the backend: a symtape whose processes may
+                           compile kernels; NULL: none */
     /* Set by the code that opened the backend: matmuls and convolutions of f32 may use TF32 inputs,
      * if the backend has them (torch.backends.cuda.matmul.allow_tf32,
      * torch.backends.cudnn.allow_tf32). */

@@ -23,8 +23,10 @@ static bool open_one(const struct backend_pair *pair, struct backend **backend,
 {
     if (!*backend)
         *backend = kind->open_on ? kind->open_on(pair->device, err) : kind->open(err);
-    if (*backend)
+    if (*backend) {
         (*backend)->threads = pair->threads;
+        (*backend)->worker = pair->worker;
+    }
     return *backend != NULL;
 }
 

@@ -24,8 +24,9 @@ struct backend_pair {
         *reference_kind; /* reference_kind NULL: there is no reference */
     bool tf32; /* the tested backend may use TF32 inputs (struct backend); the reference never does
                 */
-    unsigned threads; /* of both (struct backend) */
-    uint32_t device;  /* of both, on backends that have several */
+    unsigned threads;   /* of both (struct backend) */
+    const char *worker; /* of both (struct backend) */
+    uint32_t device;    /* of both, on backends that have several */
     /* Open backends; NULL: not open. Both are the same backend if they are of one kind and use no
      * TF32 inputs. Then a lost device ends both. */
     struct backend *tested, *reference;

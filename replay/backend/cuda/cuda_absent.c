@@ -1,5 +1,6 @@
 /* Replaces the CUDA backend in a program that was built without it. */
 #include "replay/backend/call/backend.h"
+#include "replay/backend/cuda/runtime/compile.h"
 
 static bool absent_probe(struct buf *found)
 {
@@ -19,3 +20,10 @@ const struct backend_kind backend_cuda = {
     .probe = absent_probe,
     .open = absent_open,
 };
+
+bool compile_serve(int in, const char *nvrtc, struct err *err)
+{
+    (void)in;
+    (void)nvrtc;
+    return err_set(err, ERR_ENV, "--kernels: this symtape was built with -Dcuda=disabled");
+}

@@ -4,6 +4,7 @@
 
 #include "replay/backend/run/exec.h"
 #include "replay/backend/values/elements.h"
+#include "trace/base/parallel.h"
 
 uint64_t random_mixed(uint64_t z)
 {
@@ -49,16 +50,28 @@ static double shaped(struct shape shape, double x)
     return shape.offset + shape.scale * (shape.absolute ? fabs(x) : x);
 }
 
-static void fill_normal(const struct random_values *to)
+enum { PART = 1 << 18 }; /* numbers that a thread writes at a time */
+
+static void fill_part(void *user, size_t part)
 {
+    const struct random_values *to = user;
     struct shape shape = shape_of(to->need);
     float *reals = to->p;
-    for (size_t i = 0; i < to->n && to->dtype == DTYPE_F32;
+    size_t begin = part * PART, end = to->n - begin < PART ? to->n : begin + PART;
+    for (size_t i = begin; i < end && to->dtype == DTYPE_F32;
          i++) /* a loop of its own, since most inputs are f32 and large */
         reals[i] = (float)shaped(shape, normal(random_mixed(to->seed + i)));
-    for (size_t i = 0; i < to->n && to->dtype != DTYPE_F32; i++)
+    for (size_t i = begin; i < end && to->dtype != DTYPE_F32; i++)
         store_complex(to->dtype, to->p, (int64_t)i,
                       shaped(shape, normal(random_mixed(to->seed + i))));
+}
+
+/* Each number depends on its place only. */
+static void fill_normal(const struct random_values *to)
+{
+    struct random_values all = *to;
+    parallel_for((to->n + PART - 1) / PART, to->threads ? to->threads : parallel_processors(),
+                 fill_part, &all);
 }
 
 /* ---- Integers, and reals that are used like them ---- */

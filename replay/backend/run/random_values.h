@@ -12,6 +12,7 @@ struct random_values {
     size_t row; /* elements of the last dimension; 1: there is none */
     struct input_need need;
     uint64_t seed;
+    uint32_t threads; /* for many numbers, which do not depend on it; 0: as many as processors */
 };
 
 uint64_t random_mixed(uint64_t z); /* a number that is hard to tell from z's random one */

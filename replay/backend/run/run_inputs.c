@@ -135,6 +135,7 @@ static bool random_input(struct run *run, struct tensor x, node_id node, uint32_
         .row = row,
         .need = is_outermost(run) ? run->needs[node] : (struct input_need){ .number = -1 },
         .seed = seed_of(run, node, number),
+        .threads = run->options.backend->threads,
     });
     if (x.meta->ndim && is_outermost(run))
         input_sums_apply(run, node, x.meta->dtype, p, bytes / size, row);

@@ -17,15 +17,35 @@ static const struct library_symbol symbols[] = {
 #undef SYMBOL
 };
 
-bool compiler_open(struct compiler *compiler, int driver_major, struct err *err)
+/* Returns whether it keeps a header that it has read, in memory of the process, and can leave out
+ * declarations that no text uses. Its front end, where only one thread at a time can be (measured
+ * with NVRTC 13.0), needs half the time then. */
+static bool can_precompile(const struct compiler *c)
 {
-    if (!library_open(LIBRARY_NVRTC, driver_major, &compiler->library, err) ||
-        !library_load(&compiler->library, symbols, sizeof symbols / sizeof *symbols,
+    return c->major > 12 || (c->major == 12 && c->minor >= 8);
+}
+
+static bool load_compiler(struct compiler *compiler, struct err *err)
+{
+    if (!library_load(&compiler->library, symbols, sizeof symbols / sizeof *symbols,
                       &compiler->nvrtc, err))
         return false;
     int rc = compiler->nvrtc.version(&compiler->major, &compiler->minor);
+    compiler->precompiles = can_precompile(compiler);
     return rc == NVRTC_OK || err_set(err, ERR_ENV, "NVRTC: cannot get the version of %s: error %d",
                                      compiler->library.path, rc);
+}
+
+bool compiler_open(struct compiler *compiler, int driver_major, struct err *err)
+{
+    return library_open(LIBRARY_NVRTC, driver_major, &compiler->library, err) &&
+           load_compiler(compiler, err);
+}
+
+bool compiler_open_file(struct compiler *compiler, const char *path, struct err *err)
+{
+    return library_open_file(LIBRARY_NVRTC, path, &compiler->library, err) &&
+           load_compiler(compiler, err);
 }
 
 /* ---- The source ---- */
@@ -166,14 +186,6 @@ static bool take_code(const struct compiler *c, nvrtc_program p, bool ptx, struc
     return rc == NVRTC_OK;
 }
 
-/* Returns whether it keeps a header that it has read, in memory of the process, and can leave out
- * declarations that no text uses. Its front end, where only one thread at a time can be (measured
- * with NVRTC 13.0), needs half the time then. */
-static bool precompiles(const struct compiler *c)
-{
-    return c->major > 12 || (c->major == 12 && c->minor >= 8);
-}
-
 bool compiler_run(const struct compiler *c, const struct program_text *program, struct str source,
                   int architecture, struct buf *ret, struct err *err)
 {
@@ -193,10 +205,10 @@ bool compiler_run(const struct compiler *c, const struct program_text *program, 
              known == architecture ? "sm" : "compute", known);
     if (!program->file) /* a generated kernel rounds after each node, as separate kernels would */
         options[n_options++] = "--fmad=false";
-    if (precompiles(c)) {
+    if (c->precompiles)
         options[n_options++] = "--pch";
+    if (can_precompile(c))
         options[n_options++] = "--minimal";
-    }
     int rc = c->nvrtc.create(&p, source.p, program->file ? program->file : program->name, n, texts,
                              names);
     if (rc != NVRTC_OK)
@@ -211,29 +223,4 @@ bool compiler_run(const struct compiler *c, const struct program_text *program, 
                      c->major, c->minor);
     c->nvrtc.destroy(&p);
     return ok;
-}
-
-/* ---- Several programs ---- */
-
-struct compile_all {
-    const struct compiler *compiler;
-    struct compile_job *jobs;
-    int architecture;
-};
-
-static void compile_one(void *user, size_t i)
-{
-    const struct compile_all *all = user;
-    struct compile_job *job = &all->jobs[i];
-    struct err ignored = { 0 };
-    const struct str source = { job->source.p, job->source.n - 1 };
-    job->compiled =
-        compiler_run(all->compiler, &job->program, source, all->architecture, &job->code, &ignored);
-}
-
-void compiler_run_all(const struct compiler *compiler, struct compile_job *jobs, size_t n,
-                      int architecture, uint32_t threads)
-{
-    struct compile_all all = { compiler, jobs, architecture };
-    parallel_for(n, threads ? threads : parallel_processors(), compile_one, &all);
 }

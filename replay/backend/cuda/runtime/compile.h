@@ -14,11 +14,14 @@ struct compiler {
     struct cuda_library library;
     struct nvrtc nvrtc;
     int major, minor; /* its version */
+    bool precompiles; /* it keeps the prologue for the programs that follow */
 };
 
 /* Opens NVRTC. driver_major: the CUDA version of the driver, whose NVRTC is preferred; 0: the
  * newest. */
 bool compiler_open(struct compiler *compiler, int driver_major, struct err *err);
+/* Opens the NVRTC that is that file. */
+bool compiler_open_file(struct compiler *compiler, const char *path, struct err *err);
 
 /* The parts that a kernel is compiled from. */
 struct program_text {
@@ -46,9 +49,28 @@ struct compile_job {
     bool compiled;   /* result: `code` is what compiler_run() returns */
     struct buf code; /* the caller frees both buffers */
 };
-/* Compiles the programs on up to that many threads; 0: as many as the process may use processors.
- * One that does not compile is tried again, alone, by the call that needs it, which reports why. */
+/* How programs are compiled beside each other. */
+struct compile_beside {
+    int architecture;
+    uint32_t threads; /* at most that many at a time; 0: as many as the process may use processors
+                       */
+    const char
+        *worker; /* a symtape, whose processes compile (`symtape worker --kernels`); NULL: none */
+    uint32_t seconds; /* for a program in a worker; 0: COMPILE_SECONDS */
+};
+enum { COMPILE_SECONDS = 60, COMPILE_WORKERS = 16 };
+
+/* Compiles the programs, those with the longest texts first. From four processors on, this is done
+ * in up to COMPILE_WORKERS processes, since one thread of a process at a time can be in NVRTC's
+ * front end; otherwise in threads. What a worker does not compile, since it could not be started,
+ * ended, took too long or answered something else, is compiled in this process. One that does not
+ * compile is tried again, alone, by the call that needs it, which reports why. */
 void compiler_run_all(const struct compiler *compiler, struct compile_job *jobs, size_t n,
-                      int architecture, uint32_t threads);
+                      const struct compile_beside *how);
+
+/* Is the worker: compiles what arrives at the socket `in`, with the NVRTC that is that file, and
+ * answers there, until it is closed. ERR_ENV: NVRTC cannot be opened; ERR_USAGE: what arrives is no
+ * program. */
+bool compile_serve(int in, const char *nvrtc, struct err *err);
 
 #endif

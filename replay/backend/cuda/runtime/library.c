@@ -306,6 +306,21 @@ bool library_open(enum library_id id, int major, struct cuda_library *ret, struc
     return ok;
 }
 
+bool library_open_file(enum library_id id, const char *path, struct cuda_library *ret,
+                       struct err *err)
+{
+    struct library_search s = { .ret = ret };
+    const char *slash = strrchr(path, '/');
+    char folder[1024];
+    *ret = (struct cuda_library){ .id = id };
+    if (id == LIBRARY_NVRTC && slash && (size_t)(slash - path) < sizeof folder) {
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+        open_builtins(folder);
+    }
+    return try_open(&s, path) ||
+           err_set(err, ERR_ENV, "%s: %s", libraries[id].name, *s.why ? s.why : path);
+}
+
 bool library_load(const struct cuda_library *library, const struct library_symbol *symbols,
                   size_t n, void *table, struct err *err)
 {

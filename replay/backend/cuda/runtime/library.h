@@ -38,6 +38,11 @@ const char *library_name(enum library_id id);
  * places that were searched, and why a file that was found could not be opened. */
 bool library_open(enum library_id id, int major, struct cuda_library *ret, struct err *err);
 
+/* Opens the library that is that file, as another process opened it (its `path`). ERR_ENV contains
+ * the loader's message. */
+bool library_open_file(enum library_id id, const char *path, struct cuda_library *ret,
+                       struct err *err);
+
 /* An entry of a table of functions, a struct of function pointers. */
 struct library_symbol {
     const char *name;

@@ -10,24 +10,39 @@
 
 enum { THREADS_OF_BLOCK = 128, TILE = 64, PITCH = DEPTHS + 4 };
 enum { BLOCKS = OTHERS / 8, AT_ONCE = DEPTHS > 64 ? 2 : 4 };
+#ifdef ONLY_attention_tf32_key_gradient
+enum { TURNS = 2 }; /* in one, it spills */
+#else
+enum { TURNS = DEPTHS > 64 ? 1 : 2 };
+#endif
 
 #define LOG2_E 1.4426950408889634f
 
-/* Loads `tile` rows of one head from a row on; 0 outside. */
+/* Loads `tile` rows of one head from a row on; 0 outside. A thread's next elements are STEP further
+ * on: rolled loops that add strides are small, and NVRTC's time grows with a kernel's size. */
 DEVICE void load_rows(f32 *to, int tile, const struct attention_tensor *x, i64 batch, i64 head, i64 row,
                       i64 rows, i64 columns)
 {
-    const f32 *from = PTR(const f32, x->p) + element_at(x, batch, head, row, 0);
-    int each = MOVE / (int)sizeof(f32);
-    for (int e = (int)THREAD * each; e < tile * DEPTHS; e += THREADS_OF_BLOCK * each) {
-        int r = e / DEPTHS, c = e % DEPTHS;
+    enum { EACH = MOVE / (int)sizeof(f32), STEP = THREADS_OF_BLOCK * EACH };
+    enum { ROWS = STEP / DEPTHS, COLUMNS = STEP % DEPTHS };
+    const f32 *from = PTR(const f32, x->p);
+    int r = (int)THREAD * EACH / DEPTHS, c = (int)THREAD * EACH % DEPTHS;
+    i64 at = element_at(x, batch, head, row + r, c);
+    ROLLED while (r < tile) {
         b8 is = r < rows - row && c < columns;
-        const f32 *at = is ? from + r * x->row + c * x->column : PTR(const f32, x->p);
 #if MOVE == 16
-        COPY_ASYNC_16(to + r * PITCH + c, at, is);
+        COPY_ASYNC_16(to + r * PITCH + c, from + (is ? at : 0), is);
 #else
-        COPY_ASYNC_4(to + r * PITCH + c, at, is);
+        COPY_ASYNC_4(to + r * PITCH + c, from + (is ? at : 0), is);
 #endif
+        r += ROWS;
+        c += COLUMNS;
+        at += ROWS * x->row + COLUMNS * x->column;
+        if (COLUMNS && c >= DEPTHS) {
+            r++;
+            c -= DEPTHS;
+            at += x->row - DEPTHS * x->column;
+        }
     }
 }
 
@@ -80,10 +95,13 @@ DEVICE void multiply_rows(f32 (*sum)[4], const f32 *rows, const f32 *others)
 /* Adds weights [16][OTHERS] times OTHERS rows to to [16][DEPTHS]. A column of the weights is
  * multiplied where a lane has it: both factors are in the same order. Tensor cores round sums
  * towards 0, which adds up; so each product has sums of its own, which are added with rounding to
- * nearest. */
+ * nearest. The rows are multiplied in TURNS, since NVRTC's time grows with the unrolled code: each
+ * turn's weights come first, and after the last turn all are where they were. More turns take longer
+ * on the device (results/backend.md). */
 DEVICE void add_weighted(f32 (*to)[4], f32 (*weights)[4], const f32 *others)
 {
     enum { PART = DEPTHS == 64 ? 8 : DEPTHS > 96 ? 2 : 4 }; /* blocks of columns */
+    enum { EACH = BLOCKS / TURNS };                         /* blocks of rows in a turn */
     int g = (int)LANE / 4, t = (int)LANE % 4;
     others += 2 * t * PITCH + g;
     UNROLL for (int part = 0; part < DEPTHS / 8; part += PART) {
@@ -91,16 +109,26 @@ DEVICE void add_weighted(f32 (*to)[4], f32 (*weights)[4], const f32 *others)
         UNROLL for (int c = 0; c < PART; c++)
             UNROLL for (int i = 0; i < 4; i++)
                 sum[c][i] = 0;
-        UNROLL for (int b = 0; b < BLOCKS; b++) {
-            f32 a[4] = { weights[b][0], weights[b][2], weights[b][1], weights[b][3] };
-            UNROLL for (int c = 0; c < PART; c += AT_ONCE) {
-                f32 x[AT_ONCE][2];
-                UNROLL for (int i = 0; i < AT_ONCE; i++) {
-                    x[i][0] = others[b * 8 * PITCH + (part + c + i) * 8];
-                    x[i][1] = others[b * 8 * PITCH + PITCH + (part + c + i) * 8];
+        ROLLED for (int turn = 0; turn < TURNS; turn++) {
+            const f32 *rows = others + turn * EACH * 8 * PITCH;
+            UNROLL for (int b = 0; b < EACH; b++) {
+                f32 a[4] = { weights[b][0], weights[b][2], weights[b][1], weights[b][3] };
+                UNROLL for (int c = 0; c < PART; c += AT_ONCE) {
+                    f32 x[AT_ONCE][2];
+                    UNROLL for (int i = 0; i < AT_ONCE; i++) {
+                        x[i][0] = rows[b * 8 * PITCH + (part + c + i) * 8];
+                        x[i][1] = rows[b * 8 * PITCH + PITCH + (part + c + i) * 8];
+                    }
+                    multiply(sum + c, a, x);
                 }
-                multiply(sum + c, a, x);
             }
+            UNROLL for (int b = 0; b < EACH; b++)
+                UNROLL for (int i = 0; i < 4; i++) {
+                    f32 first = weights[b][i];
+                    UNROLL for (int next = b + EACH; next < BLOCKS; next += EACH)
+                        weights[next - EACH][i] = weights[next][i];
+                    weights[BLOCKS - EACH + b][i] = first;
+                }
         }
         UNROLL for (int c = 0; c < PART; c++)
             UNROLL for (int i = 0; i < 4; i++)
@@ -128,13 +156,15 @@ DEVICE f32 sum_of_row(f32 x)
 DEVICE void store_rows(const struct attention_tensor *to, i64 batch, i64 head, i64 row, i64 rows,
                        i64 columns, f32 (*x)[4], f32 first, f32 second)
 {
-    UNROLL for (int c = 0; c < DEPTHS / 8; c++)
-        UNROLL for (int i = 0; i < 4; i++) {
-            i64 r = row + i / 2 * 8, column = c * 8 + (int)LANE % 4 * 2 + i % 2;
-            if (r < rows && column < columns)
-                PTR(f32, to->p)[element_at(to, batch, head, r, column)] =
-                    x[c][i] * (i < 2 ? first : second);
-        }
+    int column = (int)LANE % 4 * 2;
+    UNROLL for (int r = 0; r < 2; r++) {
+        f32 *at = PTR(f32, to->p) + element_at(to, batch, head, row + r * 8, column);
+        i64 left = row + r * 8 < rows ? columns - column : 0;
+        UNROLL for (int c = 0; c < DEPTHS; c += 8)
+            UNROLL for (int i = 0; i < 2; i++)
+                if (c + i < left)
+                    at[(c + i) * to->column] = x[c / 8][2 * r + i] * (r == 0 ? first : second);
+    }
 }
 
 /* Makes scores of products; i, j: of the lane's first. `whole`: of a tile without keys that do not
@@ -149,10 +179,16 @@ DEVICE void finish_scores(const struct attention_args *a, i64 batch, i64 head, i
                 score[b][e] *= scale;
         return;
     }
-    UNROLL for (int b = 0; b < BLOCKS; b++)
-        UNROLL for (int e = 0; e < 4; e++)
-            score[b][e] = score_of(a, a->n, a->m, batch, head, i + e / 2 * 8, j + b * 8 + e % 2,
-                                   score[b][e]);
+    UNROLL for (int r = 0; r < 2; r++) {
+        i64 row = i + r * 8, left = (a->causal && row + 1 < a->m ? row + 1 : a->m) - j;
+        i64 bias = element_at(&a->bias, batch, head, row, j);
+        left = row < a->n ? left : 0;
+        UNROLL for (int k = 0; k < OTHERS; k += 8)
+            UNROLL for (int e = 0; e < 2; e++) {
+                f32 *x = &score[k / 8][2 * r + e];
+                *x = k + e < left ? biased(a, bias + (k + e) * a->bias.column, *x * scale) : NEVER;
+            }
+    }
 }
 
 #ifdef ONLY_attention_tf32

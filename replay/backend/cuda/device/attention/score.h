@@ -13,22 +13,27 @@ DEVICE i64 element_at(const struct attention_tensor *x, i64 batch, i64 head, i64
     return batch * x->batch + head * x->head + row * x->row + column * x->column;
 }
 
-/* Returns the score with its bias, or NEVER. */
+/* Returns the score with its bias, which is that element's, or NEVER. */
+DEVICE ACC biased(const struct attention_args *a, i64 element, ACC score)
+{
+#if BIAS == 1
+    score += (ACC)LOAD(TB, PTR(TB, a->bias.p), element);
+#elif BIAS == 2
+    if (!LOAD(TB, PTR(TB, a->bias.p), element))
+        return NEVER;
+#else
+    (void)a, (void)element;
+#endif
+    return score > NEVER ? score : score <= NEVER ? NEVER : score; /* keeps NaN */
+}
+
+/* Returns the score of a product, or NEVER. */
 DEVICE ACC score_of(const struct attention_args *a, i64 n, i64 m, i64 batch, i64 head, i64 i, i64 j,
                     ACC dot)
 {
     if (i >= n || j >= m || (a->causal && j > i))
         return NEVER;
-    ACC score = dot * (ACC)a->scale;
-#if BIAS == 1
-    score += (ACC)LOAD(TB, PTR(TB, a->bias.p), element_at(&a->bias, batch, head, i, j));
-#elif BIAS == 2
-    if (!LOAD(TB, PTR(TB, a->bias.p), element_at(&a->bias, batch, head, i, j)))
-        return NEVER;
-#else
-    (void)batch, (void)head;
-#endif
-    return score > NEVER ? score : score <= NEVER ? NEVER : score; /* keeps NaN */
+    return biased(a, element_at(&a->bias, batch, head, i, j), dot * (ACC)a->scale);
 }
 
 #endif

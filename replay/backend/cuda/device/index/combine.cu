@@ -120,12 +120,12 @@ DEVICE ACC take(const struct combine_args *a, const u32 *keys, u32 *matches, u32
                 matches[found + popcount32(bits[t] & ((1u << LANE) - 1))] = from + t * WARP + LANE;
             found += popcount32(bits[t]);
         }
-        if (found > COMBINE_MATCHES - 4 * WARP) {
+        /* one call: its code is most of the kernel's, and of the time to compile it */
+        if (found > COMBINE_MATCHES - 4 * WARP || from + 4 * WARP >= n) {
             x = take_matches(a, matches, found, j, x, count);
             found = 0;
         }
     }
-    x = take_matches(a, matches, found, j, x, count);
     ROLLED
     for (u32 mask = a->columns; mask < WARP; mask *= 2) {
         ACC other = XOR_LANE(x, mask);

@@ -1,0 +1,148 @@
+/* Programs are compiled in processes, whatever becomes of these, by the NVRTC of tests/cuda. */
+#include "replay/backend/cuda/runtime/compile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/harness.h"
+#include "trace/base/transfer.h"
+
+enum { N = 3 };
+
+static struct compiler compiler;
+
+static int set_up(void **state)
+{
+    (void)state;
+    char path[4096];
+    struct err err = ERR_INIT;
+    snprintf(path, sizeof path, "%s/tests/cuda/libnvrtc.so.13", getenv("SYMTAPE_BUILD"));
+    if (!compiler_open_file(&compiler, path, &err))
+        fail_msg("%s", err.text);
+    return 0;
+}
+
+/* An embedded text, a generated one, and one that does not compile. */
+static void make_jobs(struct compile_job *jobs)
+{
+    static const struct program_text programs[N] = {
+        { .file = "copy.cu",
+          .name = "copy_dense",
+          .defines = "#define FROM f32\n#define TO f32\n#define INDEX i32\n#define SAME 1\n" },
+        { .name = "one",
+          .text = { "struct one { u64 to; };\nKERNEL(one, struct one)\n{\n}\n", 50 } },
+        { .name = "bad", .text = { "nonsense\n", 9 } },
+    };
+    struct err err = ERR_INIT;
+    for (int i = 0; i < N; i++) {
+        jobs[i] = (struct compile_job){ .program = programs[i] };
+        if (!programs[i].file)
+            jobs[i].program.text = str_of(programs[i].text.p);
+        assert_true(program_source(&jobs[i].program, &jobs[i].source, &err));
+        buf_putc(&jobs[i].source, '\0');
+        assert_false(jobs[i].source.failed);
+    }
+}
+
+static void check_jobs(struct compile_job *jobs, bool good)
+{
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(jobs[i].compiled, good && strcmp(jobs[i].program.name, "bad") != 0);
+        if (jobs[i].compiled)
+            assert_true(str_starts(buf_str(&jobs[i].code), STR("\177ELF")));
+        buf_release(&jobs[i].source);
+        buf_release(&jobs[i].code);
+    }
+}
+
+static int refuses(nvrtc_program *ret, const char *text, const char *name, int n_headers,
+                   const char *const *headers, const char *const *header_names)
+{
+    (void)ret, (void)text, (void)name, (void)n_headers, (void)headers, (void)header_names;
+    return 1;
+}
+
+/* This process cannot compile. */
+static void test_workers_compile(void **state)
+{
+    (void)state;
+    struct compile_job jobs[N];
+    struct compiler broken = compiler;
+    struct compile_beside how = { .architecture = 90, .threads = 4, .worker = "/proc/self/exe" };
+    broken.nvrtc.create = refuses;
+    make_jobs(jobs);
+    compiler_run_all(&broken, jobs, N, &how);
+    check_jobs(jobs, true);
+    how.threads = 2; /* too few processors for workers */
+    make_jobs(jobs);
+    compiler_run_all(&broken, jobs, N, &how);
+    check_jobs(jobs, false);
+}
+
+static void test_lost_workers(void **state)
+{
+    (void)state;
+    static const char *const scripts[] = {
+        "exit 1",
+        "kill -9 $$",
+        "exec sleep 1000",
+        "exec head -c 1000 /dev/zero >&0",
+        "exec printf 'lnrk\\001\\000\\000\\000' >&0",
+        /* The reply of another NVRTC, and one with code that does not come. */
+        "printf 'lnrk\\013\\0\\0\\0\\0\\0\\0\\0\\001\\0\\0\\0\\001\\0\\0\\0x' >&0; exec sleep 1000",
+        "printf 'lnrk\\015\\0\\0\\0\\0\\0\\0\\0\\001\\0\\0\\0\\377\\377\\0\\0x' >&0; exec sleep 1000",
+        "printf 'lnrk\\015\\0\\0\\0\\0\\0\\0\\0\\001\\0\\0\\0\\377\\377\\377\\377x' >&0; exit 0",
+    };
+    struct compile_job jobs[N];
+    for (size_t i = 0; i <= sizeof scripts / sizeof *scripts; i++) {
+        const char *path = temp_path("worker");
+        struct compile_beside how = {
+            .architecture = 90, .threads = 4, .worker = path, .seconds = 1
+        };
+        unlink(path);
+        if (i < sizeof scripts / sizeof *scripts) { /* otherwise there is no such program */
+            FILE *file = fopen(path, "w");
+            assert_non_null(file);
+            fprintf(file, "#!/bin/sh\n%s\n", scripts[i]);
+            fclose(file);
+            assert_int_equal(chmod(path, 0700), 0);
+        }
+        make_jobs(jobs);
+        compiler_run_all(&compiler, jobs, N, &how);
+        check_jobs(jobs, true);
+    }
+}
+
+static void test_serve_refuses(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    int ends[2];
+    char nothing[64] = "";
+    assert_false(compile_serve(0, "/nowhere/libnvrtc.so.13", &err));
+    assert_err(&err, ERR_ENV, "/nowhere/libnvrtc.so.13");
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    assert_true(transfer_write(ends[0], nothing, sizeof nothing, TRANSFER_NO_LIMIT));
+    close(ends[0]);
+    assert_false(compile_serve(ends[1], compiler.library.path, &err));
+    assert_err(&err, ERR_USAGE, "--kernels: the input is no program of a symtape");
+    close(ends[1]);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_workers_compile),
+        cmocka_unit_test(test_lost_workers),
+        cmocka_unit_test(test_serve_refuses),
+    };
+    struct err err = ERR_INIT;
+    setenv("XDG_CACHE_HOME", temp_path("cache"), 1);
+    if (argc == 4 && strcmp(argv[1], "worker") == 0 && strcmp(argv[2], "--kernels") == 0)
+        return compile_serve(STDIN_FILENO, argv[3], &err) ? 0 : 1;
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
