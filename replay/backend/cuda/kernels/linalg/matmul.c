@@ -111,13 +111,13 @@ static const char *sum_type_of(const struct cuda_product *p)
 /* Returns the function for at most so many rows. Those for other numbers are compiled later. */
 static struct cuda_function *thin_function(struct kernel *k, int rows, const char *defines)
 {
-    struct cuda_function *ret = NULL;
     char text[352];
-    for (int other = 1; other <= MATMUL_THIN; other *= 2) {
+    snprintf(text, sizeof text, "%s#define ROWS %d\n", defines, rows);
+    struct cuda_function *ret = cuda_function(k, "matmul_thin", "matmul_thin", text);
+    const bool is_new = cuda_function_is_new(ret);
+    for (int other = 1; other <= MATMUL_THIN && is_new; other *= 2) {
         snprintf(text, sizeof text, "%s#define ROWS %d\n", defines, other);
-        if (other == rows)
-            ret = cuda_function(k, "matmul_thin", "matmul_thin", text);
-        else
+        if (other != rows)
             cuda_function_later(k, "matmul_thin", "matmul_thin", text);
     }
     return ret;
