@@ -84,6 +84,7 @@ def row(name, symbol, graphs, asked):
     fresh = [g for g in captured if not g.get("captured_updates")]
     return [name, symbol, len(graphs) if len(graphs) == asked else f"{len(graphs)} of {asked}", graphs[0]["launches"],
             us([g["first_us"] for g in later], 0.5), us([g["first_us"] for g in later], 0.99),
+            us([g["first_host_us"] for g in later], 0.5),
             sum(g.get("compiled", 0) for g in later), us([g["captured_us"] for g in updated], 0.5),
             us([g["wall_us"] for g in later], 0.5),
             len(captured), len(updated), len(fresh), sum(bool(g.get("captured_differs")) for g in graphs),
@@ -94,7 +95,7 @@ def row(name, symbol, graphs, asked):
 
 def main():
     options = arguments()
-    heads = ["graph", "symbol", "sizes", "launches", "first run: p50 us", "p99", "compiled", "captured by an update: p50",
+    heads = ["graph", "symbol", "sizes", "launches", "first run: p50 us", "p99", "calls made: p50", "compiled", "captured by an update: p50",
              "later runs: p50", "captured",
              "updated", "instantiated", "differ", "planned", "as before", "planning: p50 us", "timed between runs", "ms"]
     print("| " + " | ".join(heads) + " |")

@@ -422,6 +422,7 @@ void timing_json(const struct timing *t, struct json_writer *w)
     json_put_u64(w, "runs", t->runs);
     json_put_u64(w, "launches", t->launches);
     json_put_double(w, "first_us", t->first_us);
+    json_put_double(w, "first_host_us", t->first_host_us);
     json_put_double(w, "wall_us", t->wall_us);
     json_put_double(w, "logged_us", t->logged_us);
     json_put_bool(w, "captured", t->captured);

@@ -145,6 +145,7 @@ static bool time_first_run(struct timer *m, struct err *err)
         return false;
     const struct run *run = m->run;
     t->first_us = (double)run->calls_ns / 1e3;
+    t->first_host_us = (double)run->host_ns / 1e3;
     t->calls = run->calls;
     t->once = (struct backend_log){ .compiled = now->compiled - before.compiled,
                                     .compile_ns = now->compile_ns - before.compile_ns,

@@ -46,6 +46,7 @@ struct timing {
     struct timed_group *groups;     /* in descending order of time */
     size_t n_groups;
     double first_us, wall_us, logged_us; /* the first run; without the log; with it */
+    double first_host_us;                /* until the host had made all calls of the first run */
     double sum_us;                       /* of launches: the time in which the device was busy */
     /* host_us: until the host had made all calls, without the log; idle_us: time of the device
      * between launches, with the log. */

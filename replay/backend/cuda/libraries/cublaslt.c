@@ -672,6 +672,11 @@ static struct cublaslt *cublaslt_state(struct kernel *k)
     return cuda->library_state[LIBRARY_CUBLASLT];
 }
 
+bool cublaslt_is_found(struct kernel *k)
+{
+    return cublaslt_state(k) != NULL;
+}
+
 static bool is_bias(const struct cuda_product *p)
 {
     return p->self.address && p->beta == 1 && p->self.row == 0 && p->self.column == 1 &&

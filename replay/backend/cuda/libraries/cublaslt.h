@@ -17,6 +17,8 @@ struct cublaslt;
 struct cublaslt *cublaslt_open(struct err *err);
 void cublaslt_close(struct cublaslt *lt); /* NULL is fine */
 
+/* Opens the library at the first call; false: it cannot be used. */
+bool cublaslt_is_found(struct kernel *k);
 /* False: it does not support this problem, and nothing was computed. */
 bool cublaslt_multiply(struct kernel *k, const struct cuda_product *p);
 

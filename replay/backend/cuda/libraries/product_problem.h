@@ -49,5 +49,10 @@ struct cuda_product {
 void cuda_multiply(struct kernel *k, const struct cuda_product *p);
 /* Copies self to c, for a routine that adds to c. */
 void cuda_put_self(struct kernel *k, const struct cuda_product *p);
+/* Sets the bytes and operations of a matmul as those of the next launch, for the log. */
+void cuda_product_traffic(struct kernel *k, const struct cuda_product *p);
+/* Multiplies by cuBLASLt with sizes that are padded to multiples of 8. False: that is not faster,
+ * or not supported, and c is not written. */
+bool cuda_multiply_padded(struct kernel *k, const struct cuda_product *p);
 
 #endif

@@ -25,6 +25,7 @@ struct cuda_function {
     int registers, local,
         shared; /* registers and local bytes of a thread, static shared bytes of a block */
     uint32_t shared_allowed; /* dynamic bytes that a launch may use now */
+    bool seen;               /* cuda_function_is_new() was asked */
 };
 
 /* A launch with an event before it and one after it. */

@@ -282,11 +282,24 @@ function_of_program(struct cuda *cuda, const struct program_text *program, struc
     return &e->function;
 }
 
+/* Writes the name of a text, "FILE.cu", for each launch: snprintf() would take longer than the
+ * rest. False: it is too long. */
+static bool name_of_text(const char *file, char ret[64])
+{
+    static const char end[] = ".cu";
+    const size_t n = strlen(file);
+    if (n + sizeof end > 64)
+        return false;
+    memcpy(ret, file, n);
+    memcpy(ret + n, end, sizeof end);
+    return true;
+}
+
 struct cuda_function *cuda_compile_file(struct cuda *cuda, const char *file, const char *name,
                                         const char *defines, struct err *err)
 {
     char with_end[64];
-    bool fits = (size_t)snprintf(with_end, sizeof with_end, "%s.cu", file) < sizeof with_end;
+    bool fits = name_of_text(file, with_end);
     struct program_text program = { .file = with_end, .name = name, .defines = defines };
     if (!fits)
         err_set(err, ERR_ENV, "kernel %s: there is no source text %s", name, file);
@@ -316,6 +329,14 @@ struct cuda_function *cuda_compile_text(struct cuda *cuda, const char *name, str
     return function_of_program(cuda, &(struct program_text){ .name = name, .text = text }, err);
 }
 
+bool cuda_function_is_new(struct cuda_function *f)
+{
+    const bool ret = f && !f->seen;
+    if (ret)
+        f->seen = f->f != NULL; /* not one that stands for others */
+    return ret;
+}
+
 /* ---- Functions that were put off ---- */
 
 void cuda_put_off(struct cuda *cuda, const struct program_text *program)
@@ -327,7 +348,7 @@ void cuda_put_off(struct cuda *cuda, const struct program_text *program)
 void cuda_function_later(struct kernel *k, const char *file, const char *name, const char *defines)
 {
     char with_end[64];
-    if (!k->failed && (size_t)snprintf(with_end, sizeof with_end, "%s.cu", file) < sizeof with_end)
+    if (!k->failed && name_of_text(file, with_end))
         cuda_put_off(cuda_of(k), &(struct program_text){ with_end, name, defines, { 0 } });
 }
 

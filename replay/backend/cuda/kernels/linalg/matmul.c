@@ -111,13 +111,13 @@ static const char *sum_type_of(const struct cuda_product *p)
 /* Returns the function for at most so many rows. Those for other numbers are compiled later. */
 static struct cuda_function *thin_function(struct kernel *k, int rows, const char *defines)
 {
-    struct cuda_function *ret = NULL;
     char text[352];
-    for (int other = 1; other <= MATMUL_THIN; other *= 2) {
+    snprintf(text, sizeof text, "%s#define ROWS %d\n", defines, rows);
+    struct cuda_function *ret = cuda_function(k, "matmul_thin", "matmul_thin", text);
+    const bool is_new = cuda_function_is_new(ret);
+    for (int other = 1; other <= MATMUL_THIN && is_new; other *= 2) {
         snprintf(text, sizeof text, "%s#define ROWS %d\n", defines, other);
-        if (other == rows)
-            ret = cuda_function(k, "matmul_thin", "matmul_thin", text);
-        else
+        if (other != rows)
             cuda_function_later(k, "matmul_thin", "matmul_thin", text);
     }
     return ret;
@@ -241,7 +241,7 @@ static uint64_t matrix_bytes(const struct cuda_product *p, const struct cuda_mat
     return x->address ? (uint64_t)n * dtype_size(x->dtype) : 0;
 }
 
-static void set_matmul_traffic(struct kernel *k, const struct cuda_product *p)
+void cuda_product_traffic(struct kernel *k, const struct cuda_product *p)
 {
     uint64_t bytes = matrix_bytes(p, &p->a, p->m, p->inner) * (uint64_t)p->sums +
                      matrix_bytes(p, &p->b, p->inner, p->n) * (uint64_t)p->sums +
@@ -257,7 +257,7 @@ void cuda_put_self(struct kernel *k, const struct cuda_product *p)
     sum.beta = 1;
     cuda_traffic(k, 2 * matrix_bytes(p, &p->c, p->m, p->n), 0);
     launch_matmul(k, sum);
-    set_matmul_traffic(k, p);
+    cuda_product_traffic(k, p);
 }
 
 static void multiply_reals(struct kernel *k, const struct cuda_product *given)
@@ -276,8 +276,8 @@ static void multiply_reals(struct kernel *k, const struct cuda_product *given)
     merge_batches(&p);
     if (p.c.column != 1 && p.n != 1 && p.c.row == 1)
         turn_product(&p);
-    set_matmul_traffic(k, &p);
-    if (prefers_own_kernel(p) || !cublaslt_multiply(k, &p))
+    cuda_product_traffic(k, &p);
+    if (prefers_own_kernel(p) || (!cuda_multiply_padded(k, &p) && !cublaslt_multiply(k, &p)))
         launch_matmul(k, p);
 }
 

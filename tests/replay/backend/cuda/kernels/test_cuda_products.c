@@ -77,6 +77,24 @@ static void test_without_libraries(void **state)
     assert_true(l.others >= CALLS - 1);
 }
 
+/* Products of 16 bits whose sizes are padded, whatever their work: as many products of the library,
+ * and the same values. */
+static void test_padded(void **state)
+{
+    (void)state;
+    setenv("SYMTAPE_CUDA_PAD_MM", "none", 1);
+    struct launched plain = compare_all(1);
+    setenv("SYMTAPE_CUDA_PAD_MM", "all", 1);
+    struct launched l = compare_all(2);
+    setenv("SYMTAPE_CUDA_WIDE", "1", 1);
+    compare_all(1);
+    unsetenv("SYMTAPE_CUDA_WIDE");
+    unsetenv("SYMTAPE_CUDA_PAD_MM");
+    assert_int_equal(l.on_host, 0);
+    assert_int_equal(l.products, 2 * plain.products);
+    assert_true(l.others >= 2 * (plain.others + 20)); /* the copies */
+}
+
 /* What a library does not take is computed all the same. */
 static void test_refusals(void **state)
 {
@@ -626,13 +644,21 @@ static void test_later_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_with_libraries), cmocka_unit_test(test_without_libraries),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_refined),        cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_replaced),       cmocka_unit_test(test_memory_of_trials),
-        cmocka_unit_test(test_choice),         cmocka_unit_test(test_tf32),
-        cmocka_unit_test(test_slow_to_make),   cmocka_unit_test(test_few_rows),
-        cmocka_unit_test(test_put_off),        cmocka_unit_test(test_few_bits),
+        cmocka_unit_test(test_with_libraries),
+        cmocka_unit_test(test_without_libraries),
+        cmocka_unit_test(test_padded),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_refined),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_memory_of_trials),
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_tf32),
+        cmocka_unit_test(test_slow_to_make),
+        cmocka_unit_test(test_few_rows),
+        cmocka_unit_test(test_put_off),
+        cmocka_unit_test(test_few_bits),
         cmocka_unit_test(test_later_sizes),
     };
     const struct CMUnitTest of_device[] = {
