@@ -130,7 +130,8 @@ bool minify_check_oracle(const struct minify_job *job, struct err *err);
 bool minify_make_oracle(struct minify_job *job, struct err *err);
 
 /* minify_seconds.c: the estimated time of compiling a graph, by the cost model of profile/model. */
-bool minify_estimate_ms(const struct candidate *candidate, uint64_t *ms, struct err *err);
+bool minify_estimate_ms(const struct candidate *candidate, struct cost_nodes nodes, uint64_t *ms,
+                        struct err *err);
 /* Sets the seconds of a table, in all and by operator; *release: that of PyTorch whose units the
  * estimate has. */
 bool minify_estimate_table(const struct candidate *candidate, struct cost_table *table,

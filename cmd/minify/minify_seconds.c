@@ -15,24 +15,26 @@ static int release_of(const struct candidate *candidate)
 }
 
 static bool estimate_program(struct cost_ahead *ret, const struct candidate *candidate,
-                             struct err *err)
+                             struct cost_nodes nodes, struct err *err)
 {
     struct candidate program = *candidate; /* Dynamo traces it, whoever made it */
+    const struct cost_ahead_nodes of = { nodes.evaluated, nodes.guards };
     struct buf tape = BUF_INIT;
     struct trace *trace = NULL;
     program.kind = GRAPH_DYNAMO;
     bool ok = candidate_tape(&program, &tape, err);
     ok = ok && (trace = trace_open_bytes("graph", buf_str(&tape), NULL, err));
-    ok = ok && cost_ahead_make(ret, trace, release_of(candidate), err);
+    ok = ok && cost_ahead_make(ret, trace, release_of(candidate), of, err);
     trace_close(trace);
     buf_release(&tape);
     return ok;
 }
 
-static bool estimate(struct cost_ahead *ret, const struct candidate *candidate, struct err *err)
+static bool estimate(struct cost_ahead *ret, const struct candidate *candidate,
+                     struct cost_nodes nodes, struct err *err)
 {
     struct candidate *program = cost_program(candidate, err);
-    bool ok = program && estimate_program(ret, program, err);
+    bool ok = program && estimate_program(ret, program, nodes, err);
     candidate_free(program);
     return ok;
 }
@@ -42,27 +44,17 @@ static uint64_t ms_of(double ns)
     return ns > 0 ? (uint64_t)(ns / NS_PER_MS + 0.5) : 0;
 }
 
-bool minify_estimate_ms(const struct candidate *candidate, uint64_t *ms, struct err *err)
+bool minify_estimate_ms(const struct candidate *candidate, struct cost_nodes nodes, uint64_t *ms,
+                        struct err *err)
 {
     struct cost_ahead ahead;
-    if (!estimate(&ahead, candidate, err))
+    if (!estimate(&ahead, candidate, nodes, err))
         return false;
     *ms = ms_of((double)ahead.ns);
-    cost_ahead_release(&ahead);
     return true;
 }
 
 /* ---- By operator ---- */
-
-/* Returns the length of the guards that calls of an operator add, or of all if `op` is "". */
-static double long_characters(const struct cost_ahead *ahead, struct str op)
-{
-    uint64_t ret = 0;
-    for (size_t i = 0; i < ahead->guards.n; i++)
-        if (op.n == 0 || str_eq(ahead->guards.v[i].op, op))
-            ret += ahead->guards.v[i].long_characters;
-    return (double)ret;
-}
 
 static double share(double ns, double n, double of)
 {
@@ -79,7 +71,7 @@ static void set_shares(const struct cost_ahead *ahead, struct cost_table *table)
 {
     const double *ns = ahead->shares.term_ns;
     const struct cost_counts *all = &table->total;
-    double characters = long_characters(ahead, STR("")), sizes = 0;
+    double sizes = 0;
     for (size_t i = 0; i < table->rows.n; i++)
         sizes += (double)table->rows.v[i].symbolic_sizes;
     for (size_t i = 0; i < table->rows.n; i++) {
@@ -91,7 +83,10 @@ static void set_shares(const struct cost_ahead *ahead, struct cost_table *table)
         sum += share(ns[COST_TERM_SIZE], (double)row->symbolic_sizes, sizes);
         sum += share(ns[COST_TERM_GUARD], (double)of[GRAPH_COST_GUARDS],
                      (double)all->of[GRAPH_COST_GUARDS]);
-        sum += share(ns[COST_TERM_LONG], long_characters(ahead, row->op), characters);
+        sum += share((double)ahead->evaluated_ns, (double)row->nodes.evaluated,
+                     (double)table->nodes.evaluated);
+        sum +=
+            share((double)ahead->guards_ns, (double)row->nodes.guards, (double)table->nodes.guards);
         table->rows.v[i].counts.of[GRAPH_COST_SECONDS] = ms_of(sum);
     }
 }
@@ -100,11 +95,10 @@ bool minify_estimate_table(const struct candidate *candidate, struct cost_table 
                            int *release, struct err *err)
 {
     struct cost_ahead ahead;
-    if (!estimate(&ahead, candidate, err))
+    if (!estimate(&ahead, candidate, table->nodes, err))
         return false;
     table->total.of[GRAPH_COST_SECONDS] = ms_of((double)ahead.ns);
     *release = ahead.release;
     set_shares(&ahead, table);
-    cost_ahead_release(&ahead);
     return true;
 }

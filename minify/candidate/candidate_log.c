@@ -7,8 +7,9 @@
 #include "trace/base/md5.h"
 #include "trace/base/text/json_write.h"
 
-#define CODE_FILE  "torch/fx/experimental/symbolic_shapes.py"
-#define GRAPH_FILE "torch/_functorch/_aot_autograd/graph_compile.py"
+#define CODE_FILE    "torch/fx/experimental/symbolic_shapes.py"
+#define GRAPH_FILE   "torch/_functorch/_aot_autograd/graph_compile.py"
+#define VERSION_FILE "torch/_logging/_internal.py"
 
 /* The files of the stacks, by number. */
 static const char *const files[] = { CODE_FILE, "minified.py" };
@@ -119,38 +120,66 @@ static const char *graph_event_name(enum graph_kind kind)
     }
 }
 
+/* Ends a header line, and writes the payload that it announces. */
+static bool end_with_payload(struct trace_log_writer *l, struct json_writer *w, struct str text,
+                             struct err *err)
+{
+    struct md5 md5;
+    unsigned char digest[MD5_BYTES];
+    char hex[MD5_HEX];
+    bool ok = md5_init(&md5, err);
+    if (ok) {
+        md5_update(&md5, text);
+        ok = md5_final(&md5, digest, err);
+        md5_release(&md5);
+    }
+    if (!ok)
+        return false;
+    md5_hex(digest, hex);
+    json_put_str(w, "has_payload", (struct str){ hex, MD5_HEX });
+    json_close(w);
+    buf_puts(l->out, "\n\t");
+    for (size_t i = 0; i < text.n; i++) {
+        buf_putc(l->out, text.p[i]);
+        if (text.p[i] == '\n')
+            buf_putc(l->out, '\t');
+    }
+    buf_putc(l->out, '\n');
+    return true;
+}
+
+/* Writes the artifact by which a log of torch 2.12 or later names its release. */
+static bool put_version(struct trace_log_writer *l, struct err *err)
+{
+    struct json_writer w;
+    struct buf text = BUF_INIT;
+    if (l->candidate->torch_version.n == 0)
+        return true;
+    buf_puts(&text, "{\n\"pytorch_version\": ");
+    json_quote(&text, l->candidate->torch_version);
+    buf_puts(&text, "\n}");
+    begin_event(l, &w, VERSION_FILE, 1);
+    json_open_object(&w, "artifact");
+    json_put_cstr(&w, "name", "torch_version");
+    json_put_cstr(&w, "encoding", "json");
+    json_close(&w);
+    bool ok = !text.failed && end_with_payload(l, &w, buf_str(&text), err);
+    buf_release(&text);
+    return ok;
+}
+
 static bool put_graph_event(struct trace_log_writer *l, struct err *err)
 {
     struct json_writer w;
     struct buf text = BUF_INIT;
-    struct md5 md5;
-    unsigned char digest[MD5_BYTES];
-    char hex[MD5_HEX];
     graph_print(l->candidate->graph, &text);
     if (!text.failed && text.n && text.p[text.n - 1] == '\n')
         text.n--; /* the end of the line is part of the record */
-    bool ok = !text.failed && md5_init(&md5, err);
-    if (ok) {
-        md5_update(&md5, buf_str(&text));
-        ok = md5_final(&md5, digest, err);
-        md5_release(&md5);
-    }
-    if (ok) {
-        md5_hex(digest, hex);
-        begin_event(l, &w, GRAPH_FILE, 1);
-        json_open_object(&w, graph_event_name(l->candidate->kind));
-        json_close(&w);
-        put_place(l, &w);
-        json_put_str(&w, "has_payload", (struct str){ hex, MD5_HEX });
-        json_close(&w);
-        buf_puts(l->out, "\n\t");
-        for (size_t i = 0; i < text.n; i++) {
-            buf_putc(l->out, text.p[i]);
-            if (text.p[i] == '\n')
-                buf_putc(l->out, '\t');
-        }
-        buf_putc(l->out, '\n');
-    }
+    begin_event(l, &w, GRAPH_FILE, 1);
+    json_open_object(&w, graph_event_name(l->candidate->kind));
+    json_close(&w);
+    put_place(l, &w);
+    bool ok = !text.failed && end_with_payload(l, &w, buf_str(&text), err);
     buf_release(&text);
     return ok;
 }
@@ -183,6 +212,8 @@ bool candidate_log_add(struct candidate_log *log, const struct candidate *candid
         intern_release(&log->symbols);
         intern_release(&log->guards);
     }
+    if (!log->begun && !put_version(&l, &err))
+        return false;
     log->begun = true;
     log->last = place;
     for (uint32_t i = 0; i < candidate->n_symbols; i++) {

@@ -207,11 +207,28 @@ struct cost_counts cost_of_walk(const struct graph_replay *single, const struct 
     return ret;
 }
 
+/* Adds the nodes of the guards from number `from` on. */
+static uint64_t guard_nodes(const struct graph_replay *single, uint32_t from)
+{
+    uint64_t ret = 0;
+    for (uint32_t i = from; i < env_n_guards(single->env); i++)
+        ret += sym_n_nodes(env_pool(single->env), env_guard_at(single->env, i)->expr);
+    return ret;
+}
+
+struct cost_nodes cost_nodes_of_walk(const struct graph_replay *single)
+{
+    return (struct cost_nodes){ .evaluated = env_counts(single->env).evaluated_nodes,
+                                .guards = guard_nodes(single, 0) };
+}
+
 /* ---- By operator ---- */
 
 struct cost_walk {
     struct cost_table *table;
-    struct cost_counts before;  /* the call that is made now */
+    struct cost_counts before; /* the call that is made now */
+    uint64_t evaluated_before; /* nodes */
+    uint32_t guards_before;
     struct graph_cost_row *row; /* its operator's */
     bool failed;
 };
@@ -231,6 +248,8 @@ static void begin_call(void *user, struct graph_replay *single, const struct ste
 {
     struct cost_walk *w = user;
     w->before = count_walk(single);
+    w->evaluated_before = env_counts(single->env).evaluated_nodes;
+    w->guards_before = env_n_guards(single->env);
     w->row = row_of(w->table, str_of(step->name));
 }
 
@@ -243,6 +262,8 @@ static bool end_call(void *user, struct graph_replay *single, const struct step 
     for (enum cost i = 0; i < COSTS; i++)
         w->row->counts.of[i] += now.of[i] - w->before.of[i];
     w->row->counts.of[GRAPH_COST_CALLS]++;
+    w->row->nodes.evaluated += env_counts(single->env).evaluated_nodes - w->evaluated_before;
+    w->row->nodes.guards += guard_nodes(single, w->guards_before);
     w->row->symbolic_sizes +=
         symbolic_sizes_in(env_pool(single->env), single->program->first[step->node]);
     uint64_t largest = largest_of(single, step->node);
@@ -267,6 +288,7 @@ static bool make_table(struct cost_table *ret, const struct candidate *candidate
     single->more = NULL;
     if (ok) {
         ret->total = cost_of_walk(single, candidate->graph);
+        ret->nodes = cost_nodes_of_walk(single);
         ok = !w.failed || err_nomem(err);
     }
     engines_give(engines, single);

@@ -41,8 +41,16 @@ struct cost_counts {
 /* Appends a number of a cost as options have it: "40", "1.25" of seconds. */
 void cost_put(struct buf *out, enum cost cost, uint64_t n);
 
-/* Estimates the milliseconds that compiling a graph takes. Threads call it at once. */
-typedef bool cost_estimate(const struct candidate *candidate, uint64_t *ms, struct err *err);
+/* The nodes of the expressions that PyTorch's time grows with, as sympy counts them: of those that
+ * were evaluated by their ranges (env_counts.evaluated_nodes), and of the guards. */
+struct cost_nodes {
+    uint64_t evaluated, guards;
+};
+
+/* Estimates the milliseconds that compiling a graph takes, whose walk had these nodes. Threads call
+ * it at once. */
+typedef bool cost_estimate(const struct candidate *candidate, struct cost_nodes nodes, uint64_t *ms,
+                           struct err *err);
 
 /* A cost as an option gives it: "guards>=40", "seconds>=2.5", or "guards" without a number. */
 struct cost_limit {
@@ -61,17 +69,20 @@ bool cost_keeps_compound(const struct candidate *program);
 
 /* Returns the counts of the last walk of the graph by engines_walk(), without seconds. */
 struct cost_counts cost_of_walk(const struct graph_replay *single, const struct graph *graph);
+struct cost_nodes cost_nodes_of_walk(const struct graph_replay *single);
 
 struct graph_cost_row {
     struct str op;             /* "aten.add.Tensor" */
     struct cost_counts counts; /* of its calls; expr-size: the largest of their results */
     uint64_t symbolic_sizes;   /* of their results */
+    struct cost_nodes nodes;   /* of what they evaluate, and of the guards that they add */
 };
 
 struct cost_table {
     vec_of(struct graph_cost_row)
     rows;                     /* in the order of the first calls */
     struct cost_counts total; /* guards and evaluations also for inputs, which are in no row */
+    struct cost_nodes nodes;  /* in all, those for inputs included */
     struct arena arena;
 };
 

@@ -207,7 +207,7 @@ static uint64_t count_cost(struct shape_walk *a)
     uint64_t ms = 0;
     if (cost != GRAPH_COST_SECONDS)
         return cost_of_walk(a->single, a->candidate->graph).of[cost];
-    if (!a->oracle->estimate(a->candidate, &ms, &a->answer->err))
+    if (!a->oracle->estimate(a->candidate, cost_nodes_of_walk(a->single), &ms, &a->answer->err))
         a->failed = true;
     return ms;
 }

@@ -3,36 +3,35 @@
  * first compile of a process takes once is not part of it.
  *
  *     struct cost_ahead ahead;
- *     if (cost_ahead_make(&ahead, tape, 213, &err)) look(ahead.ns);
- *     cost_ahead_release(&ahead); */
+ *     if (cost_ahead_make(&ahead, tape, 213, nodes, &err)) look(ahead.ns);
+ *
+ * Where sizes become long expressions, nearly all of the time is sympy's, and grows with the nodes
+ * of what is evaluated and guarded on. The terms of the cost model for the length of guards
+ * (COST_TERM_LONG) are fitted on recordings with few long ones: here the nodes stand for them. */
 #ifndef SYMTAPE_PROFILE_MODEL_COST_MODEL_COST_AHEAD_H
 #define SYMTAPE_PROFILE_MODEL_COST_MODEL_COST_AHEAD_H
 
 #include "profile/model/cost_model/cost_model.h"
-#include "trace/base/arena.h"
-#include "trace/base/str.h"
-#include "trace/base/vec.h"
+#include "trace/base/err.h"
 
 struct trace;
 
-/* The length of the guards that calls of an operator add, beyond what each has for nothing. */
-struct cost_ahead_guards {
-    struct str op; /* "aten.add.Tensor"; "" of no call */
-    uint64_t long_characters;
+/* The nodes of expressions, as sympy counts them: of those that reach _maybe_evaluate_static_worker
+ * (env_counts.evaluated_nodes), in one pass over the graph, and of the guards. */
+struct cost_ahead_nodes {
+    uint64_t evaluated, guards;
 };
 
 struct cost_ahead {
     int64_t ns;
-    struct cost_shares shares; /* whose sum it is */
-    int release;               /* whose units these are: 213 is PyTorch 2.13 */
-    vec_of(struct cost_ahead_guards)
-    guards;
-    struct arena arena;
+    struct cost_shares shares;       /* without what grows with the length of expressions */
+    int64_t evaluated_ns, guards_ns; /* what does: ns is the sum of these and the shares */
+    int release;                     /* whose units these are: 213 is PyTorch 2.13 */
 };
 
 /* `trace` has the graph alone, and is compiled with `release`. Returns false when out of memory, or
  * when the trace cannot be read. */
-bool cost_ahead_make(struct cost_ahead *ret, struct trace *trace, int release, struct err *err);
-void cost_ahead_release(struct cost_ahead *ahead); /* accepts a zeroed one */
+bool cost_ahead_make(struct cost_ahead *ret, struct trace *trace, int release,
+                     struct cost_ahead_nodes nodes, struct err *err);
 
 #endif

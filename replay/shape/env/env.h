@@ -313,6 +313,9 @@ struct env_counts {
     uint64_t remembered; /* evaluations that were answered from a cache */
     uint64_t ignored;    /* guards after freezing */
     uint64_t choices;    /* bits of inner_mods on which decisions depended */
+    /* The nodes (sym_n_nodes()) of the expressions that reached _maybe_evaluate_static_worker, with
+     * which PyTorch's time grows. */
+    uint64_t evaluated_nodes;
 };
 struct env_counts env_counts(const struct shape_env *env);
 

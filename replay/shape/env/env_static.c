@@ -242,6 +242,7 @@ static sym_id work_once(struct shape_env *env, sym_id e, enum env_static way)
     if (valid)
         return known->worked[slot].result;
     uint32_t time = env->time;
+    env->counts.evaluated_nodes += sym_n_nodes(env->pool, e);
     sym_id result = env_work(env, e, way, NULL);
     struct expr_results *results = env_ok(env) ? env_results_of(env, e) : NULL;
     if (!results)

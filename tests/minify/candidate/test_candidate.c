@@ -326,6 +326,8 @@ static void check_log(const struct candidate *c)
     assert_no_err(&err);
     for (uint32_t i = 0; i < trace->n_recordings; i++)
         assert_int_equal(trace->recordings[i].damaged, 0);
+    if (c->torch_version.n)
+        assert_true(str_eq(trace->recordings[0].torch_version, c->torch_version));
     struct replay_options options = REPLAY_OPTIONS_DEFAULT;
     struct replay *replay = replay_trace(trace, &options, &err);
     assert_no_err(&err);

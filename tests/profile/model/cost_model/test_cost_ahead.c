@@ -35,12 +35,14 @@ static double sum_of(const struct cost_shares *shares)
     return ret;
 }
 
-static struct cost_ahead ahead_of(const char *graph, int release)
+static const struct cost_ahead_nodes NO_NODES = { 0, 0 };
+
+static struct cost_ahead ahead_of(const char *graph, int release, struct cost_ahead_nodes nodes)
 {
     struct err err = ERR_INIT;
     struct cost_ahead ret;
     struct trace *trace = trace_of(graph);
-    assert_true(cost_ahead_make(&ret, trace, release, &err));
+    assert_true(cost_ahead_make(&ret, trace, release, nodes, &err));
     trace_close(trace);
     return ret;
 }
@@ -48,7 +50,8 @@ static struct cost_ahead ahead_of(const char *graph, int release)
 static void test_more_calls(void **state)
 {
     (void)state;
-    struct cost_ahead one = ahead_of(ONE, 213), two = ahead_of(TWO, 213);
+    struct cost_ahead one = ahead_of(ONE, 213, NO_NODES);
+    struct cost_ahead two = ahead_of(TWO, 213, NO_NODES);
     assert_int_equal(one.release, 213);
     assert_true(one.ns > 0);
     assert_true(two.ns > one.ns);
@@ -58,27 +61,37 @@ static void test_more_calls(void **state)
     assert_true(two.shares.term_ns[COST_TERM_SIZE] > one.shares.term_ns[COST_TERM_SIZE]);
     assert_true(one.shares.term_ns[COST_TERM_INPUT] > 0);
     assert_true(one.shares.term_ns[COST_TERM_ONCE] == 0);
-    cost_ahead_release(&one);
-    cost_ahead_release(&two);
+}
+
+/* The time of long expressions is that of their nodes. */
+static void test_nodes(void **state)
+{
+    (void)state;
+    struct cost_ahead none = ahead_of(ONE, 213, NO_NODES);
+    struct cost_ahead some = ahead_of(ONE, 213, (struct cost_ahead_nodes){ 1000, 10 });
+    struct cost_ahead more = ahead_of(ONE, 213, (struct cost_ahead_nodes){ 2000, 20 });
+    struct cost_ahead most =
+        ahead_of(ONE, 213, (struct cost_ahead_nodes){ UINT64_MAX, UINT64_MAX });
+    assert_true(none.evaluated_ns == 0 && none.guards_ns == 0);
+    assert_true(some.evaluated_ns > 0 && some.guards_ns > 0);
+    assert_int_equal(some.ns, none.ns + some.evaluated_ns + some.guards_ns);
+    assert_int_equal(more.ns - some.ns, some.ns - none.ns);
+    assert_true(most.ns > more.ns);
 }
 
 /* A release that was not measured has the units of the nearest one. */
 static void test_nearest_release(void **state)
 {
     (void)state;
-    struct cost_ahead ahead = ahead_of(ONE, 215);
+    struct cost_ahead ahead = ahead_of(ONE, 215, NO_NODES);
     assert_int_equal(ahead.release, 213);
-    cost_ahead_release(&ahead);
 }
 
 static bool attempt_ahead(void *trace)
 {
     struct err err = ERR_INIT;
     struct cost_ahead ahead;
-    if (!cost_ahead_make(&ahead, trace, 213, &err))
-        return false;
-    cost_ahead_release(&ahead);
-    return true;
+    return cost_ahead_make(&ahead, trace, 213, NO_NODES, &err);
 }
 
 static void test_memory(void **state)
@@ -93,6 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_more_calls),
+        cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_nearest_release),
         cmocka_unit_test(test_memory),
     };

@@ -279,6 +279,10 @@ static void static_evaluation_is_cached(void **state)
         sym_id clipped = sym_binary(pool, SYM_MAX, SYM_ID_ONE, less);
         sym_id known = peeks ? env_peek_static(env, positive) : env_evaluate_static(env, positive);
         assert_int_equal(known, SYM_NONE);
+        uint64_t nodes = env_counts(env).evaluated_nodes;
+        assert_true(nodes >= sym_n_nodes(pool, less));
+        (void)(peeks ? env_peek_static(env, positive) : env_evaluate_static(env, positive));
+        assert_int_equal(env_counts(env).evaluated_nodes, nodes);
         bool yes;
         assert_true(env_guard_bool(env, positive, &yes) && yes);
         assert_int_equal(env_n_guards(env), 1);
