@@ -442,7 +442,8 @@ static bool shares_any(const struct input_tensor *t)
 }
 
 /* The sizes of a tensor are shared or not together, as those of a view and of its base: where the
- * graph prints an expression for a value, its symbol is that of a tensor which shares another. */
+ * graph prints an expression for a value, its symbol is that of a tensor which shares another; of
+ * two sizes of the tensor, the later one would share the symbol of the other. */
 static void share_alike(struct inputs *inputs, struct shared_value *v)
 {
     int64_t value = v->user->size[v->user_dim];
@@ -451,7 +452,7 @@ static void share_alike(struct inputs *inputs, struct shared_value *v)
         if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || is_static(t) ||
             !shares_any(t))
             continue;
-        for (uint32_t d = 0; d < t->ndim; d++)
+        for (uint32_t d = t->ndim; d-- > 0;)
             if (t->size[d] == value && t->size_symbol[d].name.n) {
                 v->owner = &t->duck[d];
                 return;

@@ -186,7 +186,13 @@ static bool takes_cudnn(struct call *c, const struct batch_norm *b)
            guard_bool(c, lt(c, numel(c, b->input), num(c, INT32_MAX)));
 }
 
-/* native_batch_norm_decomposition, which the Python dispatcher calls. */
+static bool is_batched(const struct batch_norm *b)
+{
+    return b->input.batch || b->weight.batch || b->bias.batch || b->mean.batch || b->var.batch;
+}
+
+/* native_batch_norm_decomposition, which the Python dispatcher calls; vmap has a batching rule of
+ * native_batch_norm. */
 static struct value run_kernel(struct call *c, const struct batch_norm *b)
 {
     bool stats = some(b->mean);
@@ -194,6 +200,9 @@ static struct value run_kernel(struct call *c, const struct batch_norm *b)
             "running_%s is None, but running_%s is provided. They should both be None or both be "
             "provided.",
             stats ? "var" : "mean", stats ? "mean" : "var");
+    if (is_batched(b))
+        return CALL_VALUE(c, "aten.native_batch_norm.default", T(b->input), T(b->weight),
+                          T(b->bias), T(b->mean), T(b->var), B(b->training), b->momentum, b->eps);
     if (!stats)
         return CALL_VALUE(c, "aten._native_batch_norm_legit.no_stats", T(b->input), T(b->weight),
                           T(b->bias), B(b->training), b->momentum, b->eps);
