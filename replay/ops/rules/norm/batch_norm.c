@@ -230,7 +230,7 @@ static struct value impl_index(struct call *c, struct batch_norm *b, int64_t *in
 {
     *index = 0;
     *reserve = no_tensor();
-    sym_id features = size_of(c, b->input, 1);
+    sym_id features = ndim_of(b->input) > 1 ? size_of(c, b->input, 1) : SYM_ID_ZERO;
     if (guard_bool(c, eq_int(c, numel(c, b->input), 0))) {
         struct value *items = values(c, 3);
         enum dtype dtype = computation_dtype(dtype_of(b->input));
@@ -273,10 +273,11 @@ static struct batch_norm composite_args(struct call *c)
     b.training = arg_bool(c, 5);
     b.momentum = arg_fixed(c, 6);
     b.eps = arg_fixed(c, 7);
-    require(c, ndim_of(b.input) >= 2, "IndexError",
-            "Dimension out of range (expected to be in range of [-%u, %d], but got 1)",
-            ndim_of(b.input) ? ndim_of(b.input) : 1,
-            ndim_of(b.input) ? (int)ndim_of(b.input) - 1 : 0);
+    /* C++ reads a second size that is not there, and uses it only if the input has elements. */
+    require(
+        c, ndim_of(b.input) >= 2 || guard_bool(c, eq_int(c, numel(c, b.input), 0)), "IndexError",
+        "Dimension out of range (expected to be in range of [-%u, %d], but got 1)",
+        ndim_of(b.input) ? ndim_of(b.input) : 1, ndim_of(b.input) ? (int)ndim_of(b.input) - 1 : 0);
     return b;
 }
 
