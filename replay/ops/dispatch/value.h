@@ -56,9 +56,6 @@ struct tensor {
      * (TensorImpl::empty_tensor_restride_symint of c10/core/TensorImpl.cpp). No other tensor of its
      * meta has this: PyTorch's cache makes the results of a hit by their strides. */
     bool channels_last;
-    /* A view that PyTorch's cache made: set_() has asked whether it is contiguous, without a guard
-     * (_get_output_tensor_from_cache_entry of torch/_subclasses/fake_tensor.py). */
-    bool cached_view;
     /* Of a tensor that vmap batches, its number, from 1, in ops.batched (context.h); 0: of others.
      */
     uint16_t batch;
