@@ -243,8 +243,8 @@ static bool is_earlier_overload(const struct schema *a, const struct schema *b)
     return signature_text(a, b) < 0;
 }
 
-/* Converts a SymInt or SymFloat for a schema's int or float, which adds a guard (PythonArgs::toInt64,
- * toDouble) on SymNode.expr, in which symbols are replaced. */
+/* Converts a SymInt or SymFloat for a schema's int or float, which adds a guard
+ * (PythonArgs::toInt64, toDouble) on SymNode.expr, in which symbols are replaced. */
 static struct value unpacked(struct call *c, struct value value)
 {
     bool number =
