@@ -442,7 +442,8 @@ static bool shares_any(const struct input_tensor *t)
 }
 
 /* The sizes of a tensor are shared or not together, as those of a view and of its base: where the
- * graph prints an expression for a value, its symbol is that of a tensor which shares another. */
+ * graph prints an expression for a value, its symbol is that of a tensor which shares another; of
+ * two sizes of the tensor, the later one would share the symbol of the other. */
 static void share_alike(struct inputs *inputs, struct shared_value *v)
 {
     int64_t value = v->user->size[v->user_dim];
@@ -451,7 +452,7 @@ static void share_alike(struct inputs *inputs, struct shared_value *v)
         if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || is_static(t) ||
             !shares_any(t))
             continue;
-        for (uint32_t d = 0; d < t->ndim; d++)
+        for (uint32_t d = t->ndim; d-- > 0;)
             if (t->size[d] == value && t->size_symbol[d].name.n) {
                 v->owner = &t->duck[d];
                 return;
@@ -735,18 +736,33 @@ bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, s
 
 /* ---- Symbols of graphs outside compiles ---- */
 
-/* The symbols that were found, the last made first: one of each name. */
+/* The symbols that a graph prints, by name, and for each the last that was made. */
 struct found_symbols {
+    struct intern printed;
+    bool *found; /* by name */
     vec_of(struct symbol)
-    list;
+    list; /* the last made first */
 };
 
-static bool is_found(const struct found_symbols *found, struct str name)
+static bool read_printed_symbols(struct found_symbols *found, const struct graph *graph,
+                                 struct arena *arena)
 {
-    for (size_t i = 0; i < found->list.n; i++)
-        if (str_eq(found->list.v[i].name, name))
-            return true;
-    return false;
+    const struct expr_pool *exprs = &graph->pool->exprs;
+    for (size_t i = 0; i < exprs->exprs.n; i++)
+        if (exprs->exprs.v[i].kind == EXPR_SYMBOL &&
+            intern(&found->printed, exprs->exprs.v[i].text) == INTERN_NONE)
+            return false;
+    found->found = arena_array(arena, bool, found->printed.texts.n + 1);
+    return found->found;
+}
+
+static bool add_symbol(struct found_symbols *found, const struct symbol *symbol)
+{
+    uint32_t name = intern_find(&found->printed, symbol->name);
+    if (name == INTERN_NONE || found->found[name])
+        return true;
+    found->found[name] = true;
+    return vec_push(&found->list, *symbol);
 }
 
 /* Returns the found symbols in the order in which they were made. */
@@ -765,18 +781,18 @@ const struct symbol *inputs_earlier_symbols(const struct trace *trace,
                                             struct arena *arena, uint32_t *n)
 {
     const struct record *records = trace->records;
-    struct found_symbols found = { { 0 } };
-    bool ok = true;
+    struct found_symbols found = { .found = NULL };
+    bool ok = !graph || read_printed_symbols(&found, graph, arena);
     for (uint32_t s = table->n_symbols; ok && graph && s-- > 0;) {
         const struct symbol *symbol = &table->symbols[s];
-        bool earlier = symbol->record < record &&
-                       records[symbol->record].recording == records[record].recording;
-        if (earlier && graph_has_symbol(graph, symbol->name) && !is_found(&found, symbol->name))
-            ok = vec_push(&found.list, *symbol);
+        if (symbol->record < record &&
+            records[symbol->record].recording == records[record].recording)
+            ok = add_symbol(&found, symbol);
     }
     const struct symbol *ret = ok ? in_order(&found, arena) : NULL;
     *n = ret ? (uint32_t)found.list.n : 0;
     vec_release(&found.list);
+    intern_release(&found.printed);
     return ret;
 }
 

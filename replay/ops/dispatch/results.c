@@ -115,7 +115,10 @@ struct tensor new_tensor_format(struct call *c, enum dtype dtype, struct device 
         format_strides(c, sizes, n, format, strides);
     check_nonnegative(c, sizes, n);
     sym_id bytes = c->symbolic && !c->failed ? contiguous_bytes(c, dtype, sizes, n) : SYM_NONE;
-    return make_fresh_tensor(c, dtype, device, sizes, strides, n, bytes);
+    struct tensor x = make_fresh_tensor(c, dtype, device, sizes, strides, n, bytes);
+    x.channels_last =
+        (format == FORMAT_CHANNELS_LAST && n == 4) || (format == FORMAT_CHANNELS_LAST_3D && n == 5);
+    return x;
 }
 
 struct tensor new_tensor(struct call *c, enum dtype dtype, struct device device,

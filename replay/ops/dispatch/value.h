@@ -52,6 +52,10 @@ struct tensor {
     /* data has no elements but an int64_t, the result that the operator's rule would compute from
      * the elements (how many are not zero, how many differ, their sum, the greatest). */
     bool counted;
+    /* empty() made it in a channels last format, so that C++ knows its format without asking
+     * (TensorImpl::empty_tensor_restride_symint of c10/core/TensorImpl.cpp). No other tensor of its
+     * meta has this: PyTorch's cache makes the results of a hit by their strides. */
+    bool channels_last;
     /* Of a tensor that vmap batches, its number, from 1, in ops.batched (context.h); 0: of others.
      */
     uint16_t batch;

@@ -244,14 +244,15 @@ static bool is_earlier_overload(const struct schema *a, const struct schema *b)
 }
 
 /* Converts a SymInt or SymFloat for a schema's int or float, which adds a guard
- * (PythonArgs::toInt64, toDouble). */
+ * (PythonArgs::toInt64, toDouble) on SymNode.expr, in which symbols are replaced. */
 static struct value unpacked(struct call *c, struct value value)
 {
     bool number =
         value_is_number(value) && !sym_is_number(c->pool, value.u.sym) && value.u.sym > SYM_ID_TRUE;
     if (!number || c->failed)
         return value;
-    sym_id constant = env_evaluate(c->env, value.u.sym, SYM_NONE, false, SYM_NONE);
+    sym_id e = env_replace(c->env, value.u.sym);
+    sym_id constant = env_evaluate(c->env, e, SYM_NONE, false, SYM_NONE);
     if (constant == SYM_NONE)
         call_raised(c);
     return value_sym(value.kind, constant);

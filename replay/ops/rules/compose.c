@@ -372,6 +372,8 @@ enum memory_format suggest_format_c10(struct call *c, struct tensor x)
     static const uint8_t order_2d[] = { 1, 3, 2, 0 }, order_3d[] = { 1, 4, 3, 2, 0 };
     if (!some(x) || x.meta->layout != LAYOUT_STRIDED)
         return FORMAT_CONTIGUOUS;
+    if (x.channels_last)
+        return x.meta->ndim == 4 ? FORMAT_CHANNELS_LAST : FORMAT_CHANNELS_LAST_3D;
     if (x.meta->ndim == 4)
         return strides_like(c, x.meta, order_2d) ? FORMAT_CHANNELS_LAST : FORMAT_CONTIGUOUS;
     if (x.meta->ndim != 5)

@@ -452,32 +452,94 @@ static bool has_batched(const struct vmap_call *v, uint32_t first, uint32_t n)
     return false;
 }
 
-/* native_layer_norm_batch_rule, for weights that are not batched; compute_stat_bdim reads the sizes
- * of the means. */
+/* sizes() of a tensor; of a batched one, those of the whole. */
+static void read_sizes_of(struct vmap_call *v, struct value x)
+{
+    const struct batched *batched =
+        x.kind == VALUE_TENSOR ? vmap_batched(v->ops, x.u.tensor, v->level) : NULL;
+    sym_id ignored[TENSOR_MAX_DIM];
+    if (v->outcome == OP_DONE && x.kind == VALUE_TENSOR)
+        read_sizes(v, batched ? batched->whole.meta : x.u.tensor.meta, ignored);
+}
+
+static bool is_tuple_of(struct value x, uint32_t n)
+{
+    return x.kind == VALUE_TUPLE && x.n == n;
+}
+
+/* check_same_shape of _check_layer_norm_inputs: sizes() of a weight against the normalized shape.
+ */
+static void check_weight_shape(struct vmap_call *v, struct value weight, struct value shape)
+{
+    sym_id number[TENSOR_MAX_DIM];
+    struct value whole = to_front(v, weight);
+    uint32_t first = is_batched(v, weight) ? 1 : 0;
+    if (v->outcome != OP_DONE || whole.kind != VALUE_TENSOR || rank_of(whole) != shape.n + first)
+        return;
+    read_sizes(v, whole.u.tensor.meta, number);
+    for (uint32_t i = 0; i < shape.n; i++)
+        if (guard_bool(v->call, ne(v->call, shape.u.items[i].u.sym, number[i + first])))
+            return;
+}
+
+enum layer_norm_argument { LAYER_INPUT, LAYER_SHAPE, LAYER_WEIGHT, LAYER_BIAS };
+
+/* The normalized input times a weight, or plus a bias, where one of the two is batched. */
+static struct value scaled_layer(struct vmap_call *v, struct value x, uint32_t argument)
+{
+    struct value weight = v->args[argument];
+    uint32_t rank = rank_of(v->args[LAYER_INPUT]);
+    if (weight.kind != VALUE_TENSOR)
+        return x;
+    struct value front = to_front(v, weight);
+    if (is_batched(v, weight))
+        front = padded(v, front, rank);
+    return RUN(v, argument == LAYER_WEIGHT ? "aten.mul.Tensor" : "aten.add.Tensor", x, front);
+}
+
+/* native_layer_norm_batch_rule; compute_stat_bdim reads the sizes of the means. */
 static bool batch_layer_norm(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
 {
-    sym_id ignored[TENSOR_MAX_DIM];
+    struct value args[OPS_MAX_ARGS], items[3];
+    bool weights = has_batched(v, LAYER_WEIGHT, 2);
     (void)extra;
     (void)dim;
-    if (!is_batched(v, v->args[0]) || has_batched(v, 2, 2))
+    if (!is_batched(v, v->args[LAYER_INPUT]))
         return false;
-    v->args[0] = to_front(v, v->args[0]);
-    *ret = call_bound(v, v->args);
-    if (v->outcome == OP_DONE && ret->kind == VALUE_TUPLE && ret->n == 3 &&
-        ret->u.items[1].kind == VALUE_TENSOR)
-        read_sizes(v, ret->u.items[1].u.tensor.meta, ignored);
+    memcpy(args, v->args, v->op->schema.n_args * sizeof *args);
+    args[LAYER_INPUT] = to_front(v, args[LAYER_INPUT]);
+    if (weights) {
+        check_weight_shape(v, args[LAYER_WEIGHT], args[LAYER_SHAPE]);
+        check_weight_shape(v, args[LAYER_BIAS], args[LAYER_SHAPE]);
+        args[LAYER_WEIGHT] = args[LAYER_BIAS] = value_none();
+    }
+    *ret = call_bound(v, args);
+    if (v->outcome != OP_DONE || !is_tuple_of(*ret, 3))
+        return true;
+    read_sizes_of(v, ret->u.items[1]);
+    if (!weights)
+        return true;
+    memcpy(items, ret->u.items, sizeof items);
+    items[0] = scaled_layer(v, items[0], LAYER_WEIGHT);
+    items[0] = scaled_layer(v, items[0], LAYER_BIAS);
+    *ret = list_of(v, items, 3);
+    ret->kind = VALUE_TUPLE;
     return true;
 }
 
 enum group_norm_argument { GROUP_INPUT, GROUP_WEIGHT, GROUP_BIAS, GROUP_N, GROUP_C, GROUP_HXW };
 
-/* padRight: a view with sizes of 1 behind those of a weight. */
+/* padRight: a view with sizes of 1 behind those of a weight, which sizes() makes numbers. */
 static struct value padded_right(struct vmap_call *v, struct value weight, uint32_t rank)
 {
     struct value sizes[TENSOR_MAX_DIM];
+    sym_id number[TENSOR_MAX_DIM];
     uint32_t n = 0;
+    if (v->outcome != OP_DONE || weight.kind != VALUE_TENSOR || rank_of(weight) >= rank)
+        return weight;
+    read_sizes(v, weight.u.tensor.meta, number);
     for (; n < rank_of(weight) && n < TENSOR_MAX_DIM; n++)
-        sizes[n] = value_int(weight.u.tensor.meta->size[n]);
+        sizes[n] = value_int(number[n]);
     for (; n < rank && n < TENSOR_MAX_DIM; n++)
         sizes[n] = integer(v, 1);
     return RUN(v, "aten.view.default", weight, list_of(v, sizes, n));
@@ -508,6 +570,88 @@ static bool batch_group_norm(struct vmap_call *v, int extra, struct value *ret, 
                            padded_right(v, v->args[i], rank_of(items[0]) - 2));
     *ret = list_of(v, items, 3);
     ret->kind = VALUE_TUPLE;
+    return true;
+}
+
+enum batch_norm_argument { BN_INPUT, BN_WEIGHT, BN_BIAS, BN_MEAN, BN_VAR };
+
+/* The whole tensor with the batch in front of dimension `to` of the slice: expanded, if it is not
+ * batched (ensure_has_bdim), then joined (reshape_dim_into). */
+static struct value joined_with_batch(struct vmap_call *v, struct value x, uint32_t to)
+{
+    if (is_batched(v, x) || x.kind != VALUE_TENSOR)
+        return x.kind == VALUE_TENSOR ? joined_batch(v, x, to) : x;
+    struct value whole = with_batch(v, x);
+    if (v->outcome != OP_DONE || whole.kind != VALUE_TENSOR)
+        return whole;
+    return joined_batch(v, value_tensor(vmap_batch(v->call, whole.u.tensor, 0, v->level)), to);
+}
+
+/* The running mean or variance, contiguous. */
+static struct value joined_statistic(struct vmap_call *v, struct value x)
+{
+    struct value joined = joined_with_batch(v, x, 0);
+    return joined.kind == VALUE_TENSOR ? RUN(v, "aten.contiguous.default", joined) : joined;
+}
+
+/* The normalized input, whose channels come before its rows, times a weight or plus a bias. */
+static struct value scaled_channels(struct vmap_call *v, struct value x, uint32_t argument)
+{
+    struct value weight = v->args[argument];
+    uint32_t rank = rank_of(v->args[BN_INPUT]) + (is_batched(v, weight) ? 1 : 0);
+    if (weight.kind != VALUE_TENSOR)
+        return x;
+    return RUN(v, argument == BN_WEIGHT ? "aten.mul.Tensor" : "aten.add.Tensor", x,
+               padded_right(v, to_front(v, weight), rank));
+}
+
+/* batch_norm_batch_rule: the batch becomes a part of the channels. Weights alone that are batched
+ * have no rule here. */
+static bool batch_batch_norm(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
+{
+    struct value args[OPS_MAX_ARGS], items[3];
+    (void)extra;
+    (void)dim;
+    if (!is_batched(v, v->args[BN_INPUT]) && !has_batched(v, BN_MEAN, 2))
+        return false;
+    memcpy(args, v->args, v->op->schema.n_args * sizeof *args);
+    args[BN_INPUT] = joined_with_batch(v, args[BN_INPUT], 1);
+    args[BN_MEAN] = joined_statistic(v, args[BN_MEAN]);
+    args[BN_VAR] = joined_statistic(v, args[BN_VAR]);
+    read_sizes_of(v, args[BN_INPUT]); /* of the weights that stand for those of the call */
+    args[BN_WEIGHT] = args[BN_BIAS] = value_none();
+    *ret = call_bound(v, args);
+    if (v->outcome != OP_DONE || !is_tuple_of(*ret, 3) || rank_of(ret->u.items[0]) < 2)
+        return true;
+    items[0] = RUN(v, "aten.transpose.int", ret->u.items[0], integer(v, 0), integer(v, 1));
+    for (uint32_t i = 1; i < 3; i++)
+        items[i] = rank_of(ret->u.items[i]) ? split_batch(v, ret->u.items[i], 0, v->size)
+                                            : ret->u.items[i];
+    items[0] = split_batch(v, items[0], 0, v->size);
+    items[0] = scaled_channels(v, items[0], BN_WEIGHT);
+    items[0] = scaled_channels(v, items[0], BN_BIAS);
+    items[0] = RUN(v, "aten.transpose.int", items[0], integer(v, 1), integer(v, 2));
+    *ret = list_of(v, items, 3);
+    ret->kind = VALUE_TUPLE;
+    return true;
+}
+
+/* --- Sampling (BatchRulesModules.cpp) --- */
+
+/* grid_sample_batch_rule: the batch becomes a part of the channels of the input, of the rows of the
+ * grid, or of the samples, if both are batched. */
+static bool batch_grid_sample(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
+{
+    bool input = is_batched(v, v->args[0]), grid = is_batched(v, v->args[1]);
+    uint32_t into = input && grid ? 0 : 1;
+    (void)extra;
+    if (!input && !grid)
+        return false;
+    for (uint32_t i = 0; i < 2; i++)
+        if (is_batched(v, v->args[i]))
+            v->args[i] = joined_batch(v, v->args[i], into);
+    *dim = input ? into : 2;
+    *ret = split_batch(v, call_bound(v, v->args), *dim, v->size);
     return true;
 }
 

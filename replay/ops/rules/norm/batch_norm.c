@@ -186,7 +186,13 @@ static bool takes_cudnn(struct call *c, const struct batch_norm *b)
            guard_bool(c, lt(c, numel(c, b->input), num(c, INT32_MAX)));
 }
 
-/* native_batch_norm_decomposition, which the Python dispatcher calls. */
+static bool is_batched(const struct batch_norm *b)
+{
+    return b->input.batch || b->weight.batch || b->bias.batch || b->mean.batch || b->var.batch;
+}
+
+/* native_batch_norm_decomposition, which the Python dispatcher calls; vmap has a batching rule of
+ * native_batch_norm. */
 static struct value run_kernel(struct call *c, const struct batch_norm *b)
 {
     bool stats = some(b->mean);
@@ -194,6 +200,9 @@ static struct value run_kernel(struct call *c, const struct batch_norm *b)
             "running_%s is None, but running_%s is provided. They should both be None or both be "
             "provided.",
             stats ? "var" : "mean", stats ? "mean" : "var");
+    if (is_batched(b))
+        return CALL_VALUE(c, "aten.native_batch_norm.default", T(b->input), T(b->weight),
+                          T(b->bias), T(b->mean), T(b->var), B(b->training), b->momentum, b->eps);
     if (!stats)
         return CALL_VALUE(c, "aten._native_batch_norm_legit.no_stats", T(b->input), T(b->weight),
                           T(b->bias), B(b->training), b->momentum, b->eps);
@@ -221,7 +230,7 @@ static struct value impl_index(struct call *c, struct batch_norm *b, int64_t *in
 {
     *index = 0;
     *reserve = no_tensor();
-    sym_id features = size_of(c, b->input, 1);
+    sym_id features = ndim_of(b->input) > 1 ? size_of(c, b->input, 1) : SYM_ID_ZERO;
     if (guard_bool(c, eq_int(c, numel(c, b->input), 0))) {
         struct value *items = values(c, 3);
         enum dtype dtype = computation_dtype(dtype_of(b->input));
@@ -264,10 +273,11 @@ static struct batch_norm composite_args(struct call *c)
     b.training = arg_bool(c, 5);
     b.momentum = arg_fixed(c, 6);
     b.eps = arg_fixed(c, 7);
-    require(c, ndim_of(b.input) >= 2, "IndexError",
-            "Dimension out of range (expected to be in range of [-%u, %d], but got 1)",
-            ndim_of(b.input) ? ndim_of(b.input) : 1,
-            ndim_of(b.input) ? (int)ndim_of(b.input) - 1 : 0);
+    /* C++ reads a second size that is not there, and uses it only if the input has elements. */
+    require(
+        c, ndim_of(b.input) >= 2 || guard_bool(c, eq_int(c, numel(c, b.input), 0)), "IndexError",
+        "Dimension out of range (expected to be in range of [-%u, %d], but got 1)",
+        ndim_of(b.input) ? ndim_of(b.input) : 1, ndim_of(b.input) ? (int)ndim_of(b.input) - 1 : 0);
     return b;
 }
 
