@@ -310,9 +310,15 @@ static const struct pass_operator *same_row(const struct replay *replay,
     return NULL;
 }
 
+static double without(double ns, double part)
+{
+    return ns > part ? ns - part : 0;
+}
+
 /* Returns the time that calls spare which are computed without the cache: they need no key and no
  * entry. Where the recording does not have these, they take about as long as a hit. A call that the
- * cache had before is computed as fast as it was looked up: all that it asks is known by then. */
+ * cache had before is computed in about the time of a hit without its key: all that it asks is
+ * known by then. */
 static double spared_look_ups(const struct dispatch_times *t, const struct pass_operator *row,
                               const struct pass_operator *before)
 {
@@ -320,9 +326,9 @@ static double spared_look_ups(const struct dispatch_times *t, const struct pass_
     double computed = dispatch_time_mean(t, row->op, PATH_COMPUTED);
     double look_up = t->key.count ? mean(&t->key) + mean(&t->entry) : hit;
     uint64_t known = less(row->paths.uncached, before ? before->paths.misses : 0);
-    double again = computed > hit ? computed - hit : 0;
+    double quick = without(hit, mean(&t->key)), again = without(computed, quick);
     return (double)known * again +
-           (double)(row->paths.uncached - known) * (look_up < computed ? look_up : computed);
+           (double)(row->paths.uncached - known) * (computed - without(computed, look_up));
 }
 
 /* Returns the time of n dispatches within calls of the row. Where the cache is off for the row it
@@ -337,9 +343,9 @@ static double nested_time(const struct dispatch_times *t, const struct pass_oper
     double computed = t->nested_computed.count ? mean(&t->nested_computed) : all;
     uint64_t misses = p->step_misses, hits = take(&n, p->step_hits);
     if (off) {
-        computed -= look_up < computed ? look_up : computed;
+        computed = without(computed, look_up);
         misses = before ? before->paths.step_misses : 0;
-        all = hit;
+        all = without(hit, mean(&t->key));
     }
     misses = take(&n, misses);
     return (double)hits * hit + (double)misses * computed + (double)n * all;

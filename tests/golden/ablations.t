@@ -12,8 +12,8 @@ Each change to PyTorch's dispatcher beside the baseline. An operator may be name
     fastpath-if-symbolic        938           3,742         200    822           114   108       1,307     489          4.87 s  -15.0 ms  -17.2 ms to -12.0 ms
     always-slow                 938           3,937         195    822            99     0       1,391     568          5.37 s   -517 ms    -693 ms to -448 ms
     restore-mode-before-slow    938           3,742         206    822           105    99       1,307     489          4.85 s  -62.1 us  -72.1 us to -62.1 us
-    cache                       938           7,581         693    822           675   657           0       0          8.24 s   -3.39 s    -4.25 s to -2.02 s
-    cache:aten.add              938           3,794         203    822           178   160       1,251     456          5.01 s   -163 ms    -193 ms to -129 ms
+    cache                       938           7,581         693    822           675   657           0       0          6.77 s   -1.92 s    -2.53 s to -856 ms
+    cache:aten.add              938           3,794         203    822           178   160       1,251     456          5.00 s   -145 ms    -177 ms to -104 ms
     cached-meta                 938           3,401         173    822           102    96       1,303     371          4.24 s    614 ms      472 ms to 708 ms
     fastpath:aten.gelu changes no count of these graphs
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
@@ -48,9 +48,9 @@ Several at once, and what they do to each other.
     Dispatches that PyTorch makes while it compiles these graphs, estimated
     ablation        calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time    saved             between  interaction
     baseline          938           3,742         200    822           105    99       1,307     489          4.85 s     0 ns                   -            -
-    cache             938           7,581         693    822           675   657           0       0          8.24 s  -3.39 s  -4.25 s to -2.02 s            -
+    cache             938           7,581         693    822           675   657           0       0          6.77 s  -1.92 s  -2.53 s to -856 ms            -
     fastpath          938           3,937         195    822             0     0       1,391     568          5.07 s  -219 ms  -388 ms to -126 ms            -
-    cache+fastpath    938           9,867         693    822             0     0           0       0          9.84 s  -4.99 s  -6.60 s to -3.00 s       -2,091
+    cache+fastpath    938           9,867         693    822             0     0           0       0          7.78 s  -2.93 s  -4.18 s to -1.38 s       -2,091
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
 
 A program that Dynamo did not trace has no passes.
@@ -69,9 +69,9 @@ As JSON.
     "name":"baseline","valid":true,"calls":20,"asserts":0,"dispatches":214,"fake_tensor":0,"proxy":30,"fast_attempts":5,"fast_answers":5,"cache_hits":32,"cache_misses":41,"symbolic_tensors":11,"ns":1,"pytorch_ns":276222064,"saved_ns":0,"saved_low_ns":0,"saved_high_ns":0},
     "name":"identity:aten.addmm","valid":false,"changed":
     "calls":8,"recording":"mlp","compile":"0/0","unsupported":0,"symbols":1,"guards":0,"replacements":0,"asserts":0,"dispatches":114,"fake_tensor":0,"proxy":26,"cache_hits":16,"cache_misses":13,"evaluations":42,"exprs":0,"symbolic_tensors":6,"ns":1,"pytorch_ns":115179792,"saved_ns":161042271,"saved_low_ns":127190868,"saved_high_ns":179848130},
-    "name":"cache","valid":true,"calls":20,"asserts":0,"dispatches":274,"fake_tensor":0,"proxy":30,"fast_attempts":15,"fast_answers":15,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":248920498,"saved_ns":27301565,"saved_low_ns":17769289,"saved_high_ns":34320716},
+    "name":"cache","valid":true,"calls":20,"asserts":0,"dispatches":274,"fake_tensor":0,"proxy":30,"fast_attempts":15,"fast_answers":15,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":209051918,"saved_ns":67170145,"saved_low_ns":49195404,"saved_high_ns":81051273},
     "name":"roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":12,"ns":1,"pytorch_ns":8296774,"saved_ns":267925290,"saved_low_ns":212059055,"saved_high_ns":300350996},
-    "name":"cache+roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":8296774,"saved_ns":267925290,"saved_low_ns":212059055,"saved_high_ns":300350996,"interaction":60,"interaction_ns":-27301565}]}
+    "name":"cache+roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":8296774,"saved_ns":267925290,"saved_low_ns":212059055,"saved_high_ns":300350996,"interaction":60,"interaction_ns":-67170145}]}
 
 The audit of the fast path.
 

@@ -97,5 +97,5 @@ A worker speaks when it starts, and refuses what is no message.
     2> symtape: offset 0: expected a value
 
     $ symtape worker tape
-    2> symtape: worker: too many arguments; usage: symtape worker
+    2> symtape: worker: too many arguments; usage: symtape worker [--kernels NVRTC]
     [exit 2]

@@ -115,7 +115,7 @@ static void test_estimated(void **state)
 }
 
 /* Without the cache, calls that it did not have, and those within them, need no key and no entry;
- * those that it had are computed as fast as they were looked up. */
+ * those that it had are computed in the time of a hit without its key. */
 static void test_look_ups(void **state)
 {
     struct err err = ERR_INIT;
@@ -140,7 +140,7 @@ static void test_look_ups(void **state)
     assert_true(dispatch_times_saved(t, &from, &to).ns == 4 * 7);
     missed.paths.misses = 1; /* the cache had two of the three, in 10 each */
     missed.paths.hits = 2;
-    assert_true(dispatch_times_saved(t, &from, &to).ns == 2 * 7);
+    assert_true(dispatch_times_saved(t, &from, &to).ns == 2 * 7 + 2 * 2);
     dispatch_times_free(t);
 }
 
