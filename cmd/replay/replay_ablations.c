@@ -3,6 +3,7 @@
 
 #include "cmd/cli/nearest.h"
 #include "cmd/replay/replay.h"
+#include "profile/model/cost_model/cost_model.h"
 #include "profile/model/dispatch_times.h"
 #include "replay/ops/dispatch/ops.h"
 #include "replay/shape/env/env.h"
@@ -351,17 +352,17 @@ static void set_times(struct ablation_runs *runs, const struct dispatch_times *t
     double base = dispatch_times_of(times, runs->replay[0]);
     double around = times->no_dispatch_ns + times->device_ns;
     double all = runs->release ? base : times->measured_ns;
-    runs->explained = base / all;
+    runs->explained = all > 0 ? base / all : 0;
     for (size_t i = 0; i < runs->n; i++) {
         struct saved_time saved = dispatch_times_saved(times, runs->replay[0], runs->replay[i]);
         const struct ablation_item *item = i ? &runs->lists->ablations[i - 1] : NULL;
         double spared = item && has_part(item, ABLATION_NO_DISPATCH) ? times->no_dispatch_ns : 0;
         spared += item && has_part(item, ABLATION_DEVICE_PROPERTY) ? times->device_ns : 0;
         runs->run[i].timed = !item || has_times(runs, item);
-        runs->run[i].saved_ns = (int64_t)(saved.ns + spared);
-        runs->run[i].saved_low_ns = (int64_t)(saved.low_ns + spared);
-        runs->run[i].saved_high_ns = (int64_t)(saved.high_ns + spared);
-        runs->run[i].pytorch_ns = (int64_t)(all + around - saved.ns - spared);
+        runs->run[i].saved_ns = cost_whole_ns(saved.ns + spared);
+        runs->run[i].saved_low_ns = cost_whole_ns(saved.low_ns + spared);
+        runs->run[i].saved_high_ns = cost_whole_ns(saved.high_ns + spared);
+        runs->run[i].pytorch_ns = cost_whole_ns(all + around - saved.ns - spared);
     }
 }
 

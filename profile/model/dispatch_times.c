@@ -207,6 +207,18 @@ struct dispatch_times *dispatch_times_shipped(int release, int *measured, struct
     return t;
 }
 
+/* Sets keys and entries for a deep recording without them: the shipped ones, as fast as its machine
+ * is by its hits. */
+static void take_look_ups(struct dispatch_times *t, int release)
+{
+    double shipped = shipped_time(release, COST_CACHE_HIT).ns, hit = mean(&t->all.path[PATH_HIT]);
+    set_shipped_look_ups(t, release);
+    if (shipped > 0 && hit > 0) {
+        t->key.ns *= hit / shipped;
+        t->entry.ns *= hit / shipped;
+    }
+}
+
 struct dispatch_times *dispatch_times_find(const struct trace *trace, const struct deep *deep,
                                            const struct replay *replay,
                                            const struct graph_list *list, int *release,
@@ -216,8 +228,8 @@ struct dispatch_times *dispatch_times_find(const struct trace *trace, const stru
     struct dispatch_times *times = dispatch_times_new(deep, replay, list, err);
     if (times)
         times->release = recorded;
-    if (times && !times->key.count)
-        set_shipped_look_ups(times, recorded);
+    if (times && times->measured_ns > 0 && !times->key.count)
+        take_look_ups(times, recorded);
     if (!times || times->measured_ns > 0)
         return times;
     dispatch_times_free(times);
@@ -325,7 +337,7 @@ static double spared_look_ups(const struct dispatch_times *t, const struct pass_
     double hit = dispatch_time_mean(t, row->op, PATH_HIT);
     double computed = dispatch_time_mean(t, row->op, PATH_COMPUTED);
     double look_up = t->key.count ? mean(&t->key) + mean(&t->entry) : hit;
-    uint64_t known = less(row->paths.uncached, before ? before->paths.misses : 0);
+    uint64_t known = before ? less(row->paths.uncached, before->paths.misses) : 0;
     double quick = without(hit, mean(&t->key)), again = without(computed, quick);
     return (double)known * again +
            (double)(row->paths.uncached - known) * (computed - without(computed, look_up));
@@ -344,7 +356,7 @@ static double nested_time(const struct dispatch_times *t, const struct pass_oper
     uint64_t misses = p->step_misses, hits = take(&n, p->step_hits);
     if (off) {
         computed = without(computed, look_up);
-        misses = before ? before->paths.step_misses : 0;
+        misses = before ? before->paths.step_misses : n;
         all = without(hit, mean(&t->key));
     }
     misses = take(&n, misses);
@@ -405,7 +417,7 @@ double dispatch_times_of(const struct dispatch_times *times, const struct replay
 }
 
 /* Returns by how much calls take longer than other computed calls of their operators because they
- * do not attempt the fast path any more: they have symbolic sizes, which those without an attempt
+ * do not attempt the fast path: they have symbolic sizes, which those without an attempt
  * need not have. */
 static double without_attempts(const struct dispatch_times *t, const struct replay *from,
                                const struct replay *to)

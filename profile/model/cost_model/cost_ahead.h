@@ -7,7 +7,8 @@
  *
  * Where sizes become long expressions, nearly all of the time is sympy's, and grows with the nodes
  * of what is evaluated and guarded on. The terms of the cost model for the length of guards
- * (COST_TERM_LONG) are fitted on recordings with few long ones: here the nodes stand for them. */
+ * (COST_TERM_LONG) are fitted on recordings with few long ones: here the nodes stand
+ * for them, and each takes what it does with PyTorch 2.13, whatever the release. */
 #ifndef SYMTAPE_PROFILE_MODEL_COST_MODEL_COST_AHEAD_H
 #define SYMTAPE_PROFILE_MODEL_COST_MODEL_COST_AHEAD_H
 

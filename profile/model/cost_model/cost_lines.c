@@ -43,29 +43,54 @@ static int by_size(const void *a, const void *b)
     return order ? order : build_descending(y->line, x->line);
 }
 
+static struct line_amounts sum_of(const struct profile_lines *lines)
+{
+    struct line_amounts ret = { 0 };
+    for (uint32_t i = 0; i < lines->n_lines; i++) {
+        struct line_amounts of = amounts_of(&lines->lines[i]);
+        ret.calls += of.calls;
+        ret.sizes += of.sizes;
+        ret.guards += of.guards;
+        ret.dispatches += of.dispatches;
+    }
+    return ret;
+}
+
+/* Returns the median of how much longer lines took than units make of them, each by its weight.
+ * `samples` has room for all lines. */
+static double median_factor(const struct profile_lines *lines, const struct cost_shares *traced,
+                            struct line_amounts all, struct cost_sample *samples)
+{
+    for (uint32_t i = 0; i < lines->n_lines; i++)
+        samples[i] = (struct cost_sample){
+            .amount = { [COST_TERM_UNIT] = explain(traced, amounts_of(&lines->lines[i]), all) },
+            .ns = (double)lines->lines[i].ns,
+        };
+    struct cost_unit unit = cost_fit_ratio(samples, lines->n_lines);
+    return unit.n ? unit.ns : 1;
+}
+
 bool find_unexplained_lines(struct profile_build *b, const struct cost_shares *traced,
                             struct err *err)
 {
     const struct profile_lines *lines = &b->profile.lines;
     struct cost_model *model = &b->profile.cost_model;
-    struct line_amounts all = { 0 };
-    if (lines->basis != LINES_ESTIMATED || !lines->n_lines)
+    if (model->fitted || lines->basis != LINES_ESTIMATED || !lines->n_lines)
         return true;
     struct cost_line *rows = arena_array(&b->arena, struct cost_line, lines->n_lines);
-    if (!rows)
+    struct cost_sample *samples = calloc(lines->n_lines, sizeof *samples);
+    if (!rows || !samples) {
+        free(samples);
         return err_nomem(err);
-    for (uint32_t i = 0; i < lines->n_lines; i++) {
-        struct line_amounts of = amounts_of(&lines->lines[i]);
-        all.calls += of.calls;
-        all.sizes += of.sizes;
-        all.guards += of.guards;
-        all.dispatches += of.dispatches;
     }
+    struct line_amounts all = sum_of(lines);
+    double longer = median_factor(lines, traced, all, samples);
     for (uint32_t i = 0; i < lines->n_lines; i++) {
         const struct profile_line *line = &lines->lines[i];
-        int64_t explained = (int64_t)explain(traced, amounts_of(line), all);
+        int64_t explained = cost_whole_ns(longer * explain(traced, amounts_of(line), all));
         rows[i] = (struct cost_line){ i, line->ns, explained, line->ns - explained };
     }
+    free(samples);
     qsort(rows, lines->n_lines, sizeof *rows, by_size);
     model->lines = rows;
     model->n_lines = lines->n_lines;

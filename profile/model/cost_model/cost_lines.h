@@ -1,6 +1,5 @@
 /* Where in the user's program the cost model is far off: lines whose estimated time
- * (profile/model/lines) is not what units make of their calls. Only of recordings that are not
- * deep. */
+ * (profile/model/lines) is not what units make of their calls. Only if no recording is deep. */
 #ifndef SYMTAPE_PROFILE_MODEL_COST_MODEL_COST_LINES_H
 #define SYMTAPE_PROFILE_MODEL_COST_MODEL_COST_LINES_H
 
@@ -14,8 +13,9 @@ struct err;
 struct cost_line {
     uint32_t line; /* in profile->lines.lines */
     int64_t ns;    /* what tracing it took, by the log's times */
-    /* What units make of its calls, symbolic sizes, guards and dispatches: its share of what they
-     * make of those of all lines. */
+    /* What units make of its calls, symbolic sizes, guards and dispatches (its share of what they
+     * make of those of all lines), times the median of how much longer lines took than that: the
+     * speed of the machine is not a line's. */
     int64_t explained_ns;
     int64_t unexplained_ns;
 };

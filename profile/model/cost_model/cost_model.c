@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "profile/model/build.h"
 #include "profile/model/dispatch_times.h"
 #include "replay/shape/env/env.h"
@@ -530,11 +532,12 @@ static void add_all(struct model_build *m)
 
 /* --- The result --- */
 
-/* Times of a damaged file are cut so that their sums are exact. */
 #define MOST_NS (INT64_C(1) << 56)
 
-static int64_t whole_ns(double ns)
+int64_t cost_whole_ns(double ns)
 {
+    if (isnan(ns))
+        return 0;
     return ns >= (double)MOST_NS ? MOST_NS : ns <= -(double)MOST_NS ? -MOST_NS : (int64_t)ns;
 }
 
@@ -570,9 +573,9 @@ static bool list_rows(struct model_build *m, struct cost_model *model)
         struct cost_row row = { .name = KINDS[kind].name,
                                 .measured = m->measured[kind],
                                 .fitted = m->fitted[kind],
-                                .count = (uint64_t)whole_ns(m->count[kind]),
-                                .ns = whole_ns(m->ns[kind]),
-                                .estimated_ns = whole_ns(m->estimated_ns[kind]) };
+                                .count = (uint64_t)cost_whole_ns(m->count[kind]),
+                                .ns = cost_whole_ns(m->ns[kind]),
+                                .estimated_ns = cost_whole_ns(m->estimated_ns[kind]) };
         if (row.fitted || !row.measured)
             row.unit = m->units[kind]; /* a shipped one says nothing about measured time */
         row.share = share_of(row.ns, model->wall_ns);
@@ -589,8 +592,8 @@ static bool list_rows(struct model_build *m, struct cost_model *model)
 
 static struct cost_part part_of(const char *name, int64_t ns, double explained, double estimated)
 {
-    int64_t whole = whole_ns(explained);
-    return (struct cost_part){ name, ns, whole, ns - whole, whole_ns(estimated) };
+    int64_t whole = cost_whole_ns(explained);
+    return (struct cost_part){ name, ns, whole, ns - whole, cost_whole_ns(estimated) };
 }
 
 static bool list_parts(struct model_build *m, struct cost_model *model)
@@ -602,9 +605,9 @@ static bool list_parts(struct model_build *m, struct cost_model *model)
         for (size_t k = 0; k < m->b->compiles.n; k++)
             ns += m->compiles[k].part_ns[i];
         if (ns > 0 || m->explained[i] > 0)
-            parts[model->n_parts++] = part_of(phase_part_title((enum phase_part)i), whole_ns(ns),
-                                              m->explained[i], m->estimated[i]);
-        left -= whole_ns(ns);
+            parts[model->n_parts++] = part_of(phase_part_title((enum phase_part)i),
+                                              cost_whole_ns(ns), m->explained[i], m->estimated[i]);
+        left -= cost_whole_ns(ns);
     }
     if (!parts)
         return false;
@@ -627,11 +630,11 @@ static bool model_costs(struct model_build *m)
             measure_compile(m, i);
     find_units(m);
     add_all(m);
-    model->wall_ns = whole_ns((double)m->b->profile.compile_ns);
+    model->wall_ns = cost_whole_ns((double)m->b->profile.compile_ns);
     double sum = model->estimated.dispatch_ns;
     for (unsigned term = 0; term < COST_TERMS; term++)
         sum += model->estimated.term_ns[term];
-    model->estimated_ns = whole_ns(sum);
+    model->estimated_ns = cost_whole_ns(sum);
     return list_rows(m, model) && list_parts(m, model);
 }
 

@@ -98,6 +98,10 @@ struct cost_error {
 };
 struct cost_error cost_error_shipped(int release);
 
+/* Returns whole nanoseconds. Times of a damaged file are cut so that sums of them are exact; what
+ * is no number is 0. */
+int64_t cost_whole_ns(double ns);
+
 enum cost_kind cost_kind_of(const struct deep_dispatch *dispatch);
 const char *cost_kind_name(enum cost_kind kind);
 

@@ -64,14 +64,36 @@ static const struct operator_factor {
 };
 static const size_t N_FACTORS = sizeof FACTORS / sizeof *FACTORS;
 
+/* Returns the measured release that is nearest. */
+static int nearest_release(int release)
+{
+    int ret = FACTORS[0].release;
+    for (size_t i = 1; i < N_FACTORS; i++)
+        if (distance(FACTORS[i].release, release) < distance(ret, release))
+            ret = FACTORS[i].release;
+    return ret;
+}
+
+static bool is_before(const struct operator_factor *at, int release, struct str op)
+{
+    return at->release != release ? at->release < release : str_cmp(str_of(at->op), op) < 0;
+}
+
 double cost_operator_factor(int release, struct str op, unsigned path)
 {
-    const struct operator_factor *found = NULL;
-    for (size_t i = 0; i < N_FACTORS; i++) {
-        const struct operator_factor *at = &FACTORS[i];
-        if (release && at->path == path && str_is(op, at->op) &&
-            (!found || distance(at->release, release) < distance(found->release, release)))
-            found = at;
+    size_t low = 0, high = N_FACTORS; /* the first that is not before */
+    if (!release)
+        return 1;
+    release = nearest_release(release);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (is_before(&FACTORS[middle], release, op))
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return found ? found->factor : 1;
+    for (; low < N_FACTORS && FACTORS[low].release == release && str_is(op, FACTORS[low].op); low++)
+        if (FACTORS[low].path == path)
+            return FACTORS[low].factor;
+    return 1;
 }

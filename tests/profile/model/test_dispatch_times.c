@@ -83,6 +83,10 @@ static void test_measured(void **state)
     double factor = cost_operator_factor(213, STR("aten.expand.default"), PATH_HIT);
     assert_true(factor > 1);
     assert_true(dispatch_time_mean(t, STR("aten.expand.default"), PATH_HIT) == 10 * factor);
+    /* Of the nearest release alone: 2.11 has such a row, and 2.13 has none. */
+    assert_true(cost_operator_factor(211, STR("aten.sum.dim_IntList"), PATH_COMPUTED) < 1);
+    assert_true(cost_operator_factor(215, STR("aten.sum.dim_IntList"), PATH_COMPUTED) == 1);
+    assert_true(cost_operator_factor(213, STR("no.such.operator"), PATH_HIT) == 1);
     dispatch_times_free(t);
     t = times_of(&OLD, &err); /* times of costs include what they call */
     assert_true(t->no_dispatch_ns == 0 && t->device_ns == 0);
@@ -141,6 +145,10 @@ static void test_look_ups(void **state)
     missed.paths.misses = 1; /* the cache had two of the three, in 10 each */
     missed.paths.hits = 2;
     assert_true(dispatch_times_saved(t, &from, &to).ns == 2 * 7 + 2 * 2);
+    /* An operator that only the ablation has was not in the cache. */
+    from.n_pass_operators = 0;
+    from.passes[PASS_TRACE].fake_mode = 0;
+    assert_true(dispatch_times_saved(t, &from, &to).ns == -4 * (50 - 7));
     dispatch_times_free(t);
 }
 
