@@ -332,15 +332,23 @@ static double without(double ns, double part)
  * cache had before is computed in about the time of a hit without its key: all that it asks is
  * known by then. */
 static double spared_look_ups(const struct dispatch_times *t, const struct pass_operator *row,
-                              const struct pass_operator *before)
+                              const struct pass_operator *before,
+                              const uint64_t counts[DISPATCH_PATHS + 1])
 {
-    double hit = dispatch_time_mean(t, row->op, PATH_HIT);
-    double computed = dispatch_time_mean(t, row->op, PATH_COMPUTED);
+    static const enum dispatch_path PATHS[] = { PATH_FAST, PATH_SLOW, PATH_COMPUTED };
+    uint64_t left = row->paths.uncached, old[DISPATCH_PATHS + 1] = { 0 };
+    double hit = dispatch_time_mean(t, row->op, PATH_HIT), ret = 0;
     double look_up = t->key.count ? mean(&t->key) + mean(&t->entry) : hit;
-    uint64_t known = before ? less(row->paths.uncached, before->paths.misses) : 0;
-    double quick = without(hit, mean(&t->key)), again = without(computed, quick);
-    return (double)known * again +
-           (double)(row->paths.uncached - known) * (computed - without(computed, look_up));
+    double quick = without(hit, mean(&t->key));
+    if (before)
+        dispatch_path_counts(before, old);
+    for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS; i++) {
+        double each = dispatch_time_mean(t, row->op, PATHS[i]);
+        uint64_t n = take(&left, counts[PATHS[i]]), known = before ? less(n, old[PATHS[i]]) : 0;
+        ret += (double)known * without(each, quick) +
+               (double)(n - known) * (look_up < each ? look_up : each);
+    }
+    return ret;
 }
 
 /* Returns the time of n dispatches within calls of the row. Where the cache is off for the row it
@@ -371,7 +379,7 @@ static void add_operator(const struct dispatch_times *t, const struct pass_opera
     dispatch_path_counts(row, counts);
     for (unsigned i = 0; i <= PATH_PROXY; i++)
         ns[i] += (double)counts[i] * dispatch_time_mean(t, row->op, (enum dispatch_path)i);
-    ns[PATH_COMPUTED] -= spared_look_ups(t, row, before);
+    ns[PATH_COMPUTED] -= spared_look_ups(t, row, before, counts);
     ns[DISPATCH_PATHS] += nested_time(t, row, before, counts[DISPATCH_PATHS]);
 }
 
@@ -416,19 +424,33 @@ double dispatch_times_of(const struct dispatch_times *times, const struct replay
     return ret;
 }
 
-/* Returns by how much calls take longer than other computed calls of their operators because they
- * do not attempt the fast path: they have symbolic sizes, which those without an attempt
- * need not have. */
-static double without_attempts(const struct dispatch_times *t, const struct replay *from,
-                               const struct replay *to)
+/* Returns by how much a call that the fast path answered takes longer on another path than others
+ * of its operator there: what the fast path asked first, it asks all the same, and it has symbolic
+ * sizes, which those others need not have. */
+static double longer_than_others(const struct dispatch_times *t, struct str op,
+                                 enum dispatch_path path)
+{
+    double all = mean_of_all(t, path), fast = dispatch_time_mean(t, op, PATH_FAST);
+    return without(fast > all ? fast : all, dispatch_time_mean(t, op, path));
+}
+
+/* Returns the time that calls take longer which the fast path does not answer: because they do not
+ * attempt it, or in vain. */
+static double without_fast_path(const struct dispatch_times *t, const struct replay *from,
+                                const struct replay *to)
 {
     double ret = 0;
     for (size_t i = 0; i < to->n_pass_operators; i++) {
         const struct pass_operator *row = &to->pass_operators[i], *old = same_row(from, row);
-        uint64_t n = old ? less(old->paths.attempts, row->paths.attempts) : 0;
         uint64_t computed = row->paths.misses + row->paths.uncached;
-        double each = mean_of_all(t, PATH_COMPUTED) - dispatch_time_mean(t, row->op, PATH_COMPUTED);
-        ret += each > 0 ? each * (double)(n < computed ? n : computed) : 0;
+        uint64_t answers = old ? less(old->paths.answers, row->paths.answers) : 0;
+        uint64_t attempts = old ? less(old->paths.attempts, row->paths.attempts) : 0;
+        uint64_t skipped = take(&computed, attempts);
+        uint64_t slow = take(&computed, less(answers, attempts));
+        if (skipped)
+            ret += (double)skipped * longer_than_others(t, row->op, PATH_COMPUTED);
+        if (slow)
+            ret += (double)slow * longer_than_others(t, row->op, PATH_SLOW);
     }
     return ret;
 }
@@ -440,7 +462,7 @@ struct saved_time dispatch_times_saved(const struct dispatch_times *times,
     struct saved_time ret = { 0 };
     times_by_path(times, from, NULL, before);
     times_by_path(times, to, from, after);
-    after[PATH_COMPUTED] += without_attempts(times, from, to);
+    after[PATH_COMPUTED] += without_fast_path(times, from, to);
     for (unsigned i = 0; i <= DISPATCH_PATHS; i++) {
         double ns = before[i] - after[i];
         ret.ns += ns;

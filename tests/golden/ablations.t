@@ -6,15 +6,15 @@ Each change to PyTorch's dispatcher beside the baseline. An operator may be name
     Dispatches that PyTorch makes while it compiles these graphs, estimated
     ablation                  calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time     saved               between
     baseline                    938           3,742         200    822           105    99       1,307     489          4.86 s      0 ns                     -
-    fastpath                    938           3,937         195    822             0     0       1,391     568          5.08 s   -215 ms    -384 ms to -120 ms
-    fastpath:aten.add           938           3,848         200    822            66    66       1,323     549          5.07 s   -209 ms    -293 ms to -146 ms
+    fastpath                    938           3,937         195    822             0     0       1,391     568          5.11 s   -254 ms    -437 ms to -154 ms
+    fastpath:aten.add           938           3,848         200    822            66    66       1,323     549          5.08 s   -224 ms    -312 ms to -158 ms
     fastpath:aten.gelu          938           3,742         200    822           105    99       1,307     489          4.86 s      0 ns                     -
     fastpath-if-symbolic        938           3,742         200    822           114   108       1,307     489          4.88 s  -15.0 ms  -17.2 ms to -12.0 ms
-    always-slow                 938           3,937         195    822            99     0       1,391     568          5.37 s   -512 ms    -687 ms to -443 ms
+    always-slow                 938           3,937         195    822            99     0       1,391     568          5.37 s   -514 ms    -689 ms to -445 ms
     restore-mode-before-slow    938           3,742         206    822           105    99       1,307     489          4.86 s  -62.1 us  -72.1 us to -62.1 us
-    cache                       938           7,581         693    822           675   657           0       0          6.56 s   -1.70 s    -2.27 s to -688 ms
-    cache:aten.add              938           3,794         203    822           178   160       1,251     456          5.01 s   -154 ms    -188 ms to -113 ms
-    cached-meta                 938           3,401         173    822           102    96       1,303     371          4.25 s    614 ms      472 ms to 708 ms
+    cache                       938           7,581         693    822           675   657           0       0          5.72 s   -861 ms     -1.24 s to 142 ms
+    cache:aten.add              938           3,794         203    822           178   160       1,251     456          4.86 s   3.25 ms   -50.9 ms to 98.2 ms
+    cached-meta                 938           3,401         173    822           102    96       1,303     371          4.25 s    606 ms      465 ms to 697 ms
     fastpath:aten.gelu changes no count of these graphs
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
 
@@ -22,11 +22,11 @@ Each change to PyTorch's dispatcher beside the baseline. An operator may be name
     Dispatches that PyTorch makes while it compiles these graphs, estimated
     ablation                       calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time    saved             between
     baseline                         938           3,742         200    822           105    99       1,307     489          4.86 s     0 ns                   -
-    short-circuit-alloc              938           3,692         200    822           108   102       1,284     468          4.78 s  75.8 ms  54.2 ms to 82.8 ms
+    short-circuit-alloc              938           3,692         200    822           108   102       1,284     468          4.79 s  75.1 ms  53.5 ms to 81.8 ms
     no-dispatch                      938           3,742         200    822           105    99       1,307     489               -        -                   -
     device-property                  938           2,728         200    498           105    99       1,307     489          4.83 s  31.9 ms  29.0 ms to 36.2 ms
-    inline:aten.native_layer_norm    938           3,634         203    822            78    72       1,262     447          4.70 s   162 ms    139 ms to 174 ms
-    free:aten.add.Tensor             938           3,622         203    786            66    66       1,237     446          4.70 s   158 ms    144 ms to 191 ms
+    inline:aten.native_layer_norm    938           3,634         203    822            78    72       1,262     447          4.70 s   155 ms    130 ms to 168 ms
+    free:aten.add.Tensor             938           3,622         203    786            66    66       1,237     446          4.71 s   153 ms    140 ms to 184 ms
     roofline                         938             981           0    498             0     0           0       0          393 ms   4.47 s    3.75 s to 5.42 s
     no-dispatch changes no count of these graphs
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
@@ -38,7 +38,7 @@ An ablation that changes a result's meta is invalid.
     Dispatches that PyTorch makes while it compiles these graphs, estimated
     ablation             calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time   saved           between
     baseline                20             214           0     30             5     5          32      41          278 ms    0 ns                 -
-    identity:aten.addmm     20             114           0     26             1     1          16      13          116 ms  161 ms  127 ms to 180 ms
+    identity:aten.addmm     20             114           0     26             1     1          16      13          117 ms  160 ms  127 ms to 179 ms
     identity:aten.addmm is invalid: it changes the meta of 8 results, first that of linear in 0/0_0:dynamo_output_graph
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
 
@@ -48,9 +48,9 @@ Several at once, and what they do to each other.
     Dispatches that PyTorch makes while it compiles these graphs, estimated
     ablation        calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time    saved             between  interaction
     baseline          938           3,742         200    822           105    99       1,307     489          4.86 s     0 ns                   -            -
-    cache             938           7,581         693    822           675   657           0       0          6.56 s  -1.70 s  -2.27 s to -688 ms            -
-    fastpath          938           3,937         195    822             0     0       1,391     568          5.08 s  -215 ms  -384 ms to -120 ms            -
-    cache+fastpath    938           9,867         693    822             0     0           0       0          7.30 s  -2.44 s  -3.60 s to -988 ms       -2,091
+    cache             938           7,581         693    822           675   657           0       0          5.72 s  -861 ms   -1.24 s to 142 ms            -
+    fastpath          938           3,937         195    822             0     0       1,391     568          5.11 s  -254 ms  -437 ms to -154 ms            -
+    cache+fastpath    938           9,867         693    822             0     0           0       0          7.40 s  -2.54 s  -3.74 s to -1.08 s       -2,091
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
 
 A program that Dynamo did not trace has no passes.
@@ -68,10 +68,10 @@ As JSON.
     "schema":"symtape.replay/1","modelled":true,"basis":"estimated"
     "name":"baseline","valid":true,"calls":20,"asserts":0,"dispatches":214,"fake_tensor":0,"proxy":30,"fast_attempts":5,"fast_answers":5,"cache_hits":32,"cache_misses":41,"symbolic_tensors":11,"ns":1,"pytorch_ns":277542116,"saved_ns":0,"saved_low_ns":0,"saved_high_ns":0},
     "name":"identity:aten.addmm","valid":false,"changed":
-    "calls":8,"recording":"mlp","compile":"0/0","unsupported":0,"symbols":1,"guards":0,"replacements":0,"asserts":0,"dispatches":114,"fake_tensor":0,"proxy":26,"cache_hits":16,"cache_misses":13,"evaluations":42,"exprs":0,"symbolic_tensors":6,"ns":1,"pytorch_ns":116499844,"saved_ns":161042271,"saved_low_ns":127190868,"saved_high_ns":179848130},
-    "name":"cache","valid":true,"calls":20,"asserts":0,"dispatches":274,"fake_tensor":0,"proxy":30,"fast_attempts":15,"fast_answers":15,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":207575359,"saved_ns":69966756,"saved_low_ns":51467381,"saved_high_ns":84468744},
+    "calls":8,"recording":"mlp","compile":"0/0","unsupported":0,"symbols":1,"guards":0,"replacements":0,"asserts":0,"dispatches":114,"fake_tensor":0,"proxy":26,"cache_hits":16,"cache_misses":13,"evaluations":42,"exprs":0,"symbolic_tensors":6,"ns":1,"pytorch_ns":117247126,"saved_ns":160294989,"saved_low_ns":126540147,"saved_high_ns":178844864},
+    "name":"cache","valid":true,"calls":20,"asserts":0,"dispatches":274,"fake_tensor":0,"proxy":30,"fast_attempts":15,"fast_answers":15,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":189896370,"saved_ns":87645745,"saved_low_ns":66861971,"saved_high_ns":108203724},
     "name":"roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":12,"ns":1,"pytorch_ns":9088669,"saved_ns":268453446,"saved_low_ns":212518965,"saved_high_ns":301060073},
-    "name":"cache+roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":9088669,"saved_ns":268453446,"saved_low_ns":212518965,"saved_high_ns":301060073,"interaction":60,"interaction_ns":-69966756}]}
+    "name":"cache+roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":9088669,"saved_ns":268453446,"saved_low_ns":212518965,"saved_high_ns":301060073,"interaction":60,"interaction_ns":-87645745}]}
 
 The audit of the fast path.
 
