@@ -2,7 +2,8 @@
 
 #include "trace/base/hash.h"
 
-enum { MAX_WORDS = 1 << 16, MAX_NESTING = 16 };
+/* A tensor's first word: its kind, KEY_CHANNELS_LAST, and the index of its storage. */
+enum { MAX_WORDS = 1 << 16, MAX_NESTING = 16, KEY_CHANNELS_LAST = 1 << 8, KEY_STORAGE_SHIFT = 9 };
 
 void call_keys_release(struct call_keys *keys)
 {
@@ -45,8 +46,9 @@ static bool key_tensor(struct call_keys *keys, struct call_key *key, struct tens
     uint32_t index = 0;
     if (x.data)
         key->usable = false; /* because the result may depend on the data */
+    uint32_t format = key->composite && x.channels_last ? KEY_CHANNELS_LAST : 0;
     return storage_index(keys, key, x.storage, &index) &&
-           put2(keys, VALUE_TENSOR | index << 8, x.meta->id);
+           put2(keys, VALUE_TENSOR | format | index << KEY_STORAGE_SHIFT, x.meta->id);
 }
 
 static bool key_text(struct call_keys *keys, const struct value *value)
@@ -102,7 +104,8 @@ bool call_key_push(struct call_keys *keys, const struct call *c, struct call_key
 {
     *ret = (struct call_key){ .at = (uint32_t)keys->words.n,
                               .storages_at = (uint32_t)keys->storages.n,
-                              .usable = true };
+                              .usable = true,
+                              .composite = c->op->composite };
     keys->epoch++;
     bool ok = push_key_word(keys, c->op->index | c->ops->excluded_sdpa << 28);
     for (uint32_t i = 0; i < c->n_args && ok && ret->usable; i++)

@@ -1,6 +1,9 @@
 /* The identity of a call: the operator and the arguments, tensors by interned meta and by which
  * of them share a storage. Two calls with the same words are the same call, possibly on other
- * storages.
+ * storages. For a composite operator, tensors that empty() made channels last differ from others of
+ * their meta, since it asks fewer guards of them; calls of other operators are those of PyTorch's
+ * cache, whose key has no such thing (FakeTensorMode._cache_key of
+ * torch/_subclasses/fake_tensor.py).
  *
  * Keys are on a stack between call_key_push() and call_key_pop(), since rules call further
  * operators in between. */
@@ -13,6 +16,7 @@ struct call_key {
     uint64_t hash;
     uint32_t at, n;                   /* words */
     uint32_t storages_at, n_storages; /* those of the arguments, each once */
+    bool composite;
     bool usable; /* false: an argument has no identity in a key, as graphs and data */
 };
 

@@ -119,6 +119,55 @@ static void test_calls(void **state)
     }
 }
 
+/* --- Formats --- */
+
+/* Returns how many guards adaptive_avg_pool2d(), a composite operator, of a tensor has added that
+ * empty() made channels last, and then of another of the same meta, of whose format C++ asks. */
+static uint32_t guards_of_formats(bool memo, uint32_t *of_first)
+{
+    static const char *const names[] = { "a", "b", "c", "d" };
+    struct err err = ERR_INIT;
+    struct buf results = BUF_INIT;
+    struct shape_env *env = shape_env_new(NULL, &err);
+    struct ops *ops = env ? ops_new(env, &err) : NULL;
+    assert_non_null(ops);
+    ops_set_layers(ops, false, memo);
+    struct value sizes[4], ones[] = { value_int(SYM_ID_ONE), value_int(SYM_ID_ONE) }, made;
+    for (int i = 0; i < 4; i++)
+        sizes[i] =
+            value_int(env_adopt_symbol(env, str_of(names[i]), sym_integer(env_pool(env), 8 + i),
+                                       (struct sym_range){ SYM_ID_ZERO, SYM_ID_INT_OO }, STR("")));
+    struct keyword format = { STR("memory_format"),
+                              { .kind = VALUE_MEMORY_FORMAT,
+                                .u.memory_format = FORMAT_CHANNELS_LAST } };
+    struct value list = value_items(VALUE_LIST, sizes, 4);
+    assert_int_equal(ops_call(ops, STR("aten.empty.memory_format"),
+                              &(struct arguments){ &list, 1, &format, 1 }, &made),
+                     OP_DONE);
+    struct value args[] = { made, value_items(VALUE_LIST, ones, 2) };
+    call(ops, "aten.adaptive_avg_pool2d.default", args, 2, &results);
+    *of_first = env_n_guards(env);
+    args[0] = value_tensor(ops_new_tensor(ops, made.u.tensor.meta));
+    call(ops, "aten.adaptive_avg_pool2d.default", args, 2, &results);
+    uint32_t ret = env_n_guards(env);
+    buf_release(&results);
+    ops_free(ops);
+    shape_env_free(env);
+    return ret;
+}
+
+/* The memo does not answer the call of a tensor with what it keeps of one whose format is known. */
+static void test_formats(void **state)
+{
+    (void)state;
+    uint32_t first, computed_first;
+    uint32_t all = guards_of_formats(true, &first);
+    uint32_t computed = guards_of_formats(false, &computed_first);
+    assert_int_equal(first, computed_first);
+    assert_int_equal(all, computed);
+    assert_true(all > first);
+}
+
 /* --- Autograd --- */
 
 /* Returns how often the call dispatched clone(). */
@@ -253,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_formats),
         cmocka_unit_test(test_autograd),
         cmocka_unit_test(test_recordings),
     };
