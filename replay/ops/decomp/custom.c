@@ -192,6 +192,7 @@ static bool is_function(struct str name)
         "behaves",
         "suggest_memory_format",
         "statically_known_true",
+        "has_symbolic_sizes_strides",
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (str_is(name, functions[i]))

@@ -182,6 +182,16 @@ static struct value call_known_true(struct rule_run *r, const struct value *args
     return py_bool(n == 1 && args[0].kind == VALUE_BOOL && known_true(r->c, args[0].u.sym));
 }
 
+/* has_symbolic_sizes_strides(x) is that of TensorImpl of c10/core/TensorImpl.h. */
+static struct value call_has_symbolic(struct rule_run *r, const struct value *args, uint32_t n)
+{
+    if (n != 1 || args[0].kind != VALUE_TENSOR) {
+        refuse(r->c, "TypeError", "expected a tensor");
+        return value_none();
+    }
+    return py_bool(r->c->ops->metas.symbolic.v[args[0].u.tensor.meta->id]);
+}
+
 /* Returns the full name of a builtin of Python. Other names are full names already. */
 static struct str full_name(struct str name)
 {
@@ -211,6 +221,7 @@ static const struct {
     { "computation_dtype", call_computation_dtype },
     { "suggest_memory_format", call_suggest_format },
     { "statically_known_true", call_known_true },
+    { "has_symbolic_sizes_strides", call_has_symbolic },
 };
 
 static struct value call_named(struct rule_run *r, const struct tree *tree)

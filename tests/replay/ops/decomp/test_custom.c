@@ -212,6 +212,45 @@ static void rules_ask_for_the_release(void **state)
     custom_rules_free(rules);
 }
 
+static const char symbolic[] =
+    "my::has(Tensor x) -> Tensor\n"
+    "    return x.new_empty([2] if has_symbolic_sizes_strides(x) else [3])\n"
+    "my::has_none(int x) -> Tensor\n"
+    "    return torch.empty([2] if has_symbolic_sizes_strides(x) else [3])\n";
+
+/* numel() of C++ takes no symbols, so that fill_diagonal_() wraps only in a matrix of numbers. */
+static void symbolic_sizes_are_told_apart(void **state)
+{
+    (void)state;
+    struct err err = { 0 };
+    struct custom_rules *rules = rules_of(symbolic, &err);
+    assert_non_null(rules);
+    struct shape_env *env = shape_env_new(NULL, &err);
+    struct ops *ops = ops_new_with_rules(env, rules, &err);
+    struct sym_pool *pool = env_pool(env);
+    sym_id rows = env_adopt_symbol(env, STR("s0"), sym_integer(pool, 9),
+                                   (struct sym_range){ SYM_ID_TWO, SYM_ID_INT_OO }, STR(""));
+    struct value x[] = { matrix(ops, pool, sym_integer(pool, 9)), matrix(ops, pool, rows) }, ret;
+    for (int i = 0; i < 2; i++) {
+        struct value args[] = { x[i], value_int(SYM_ID_ZERO), value_sym(VALUE_BOOL, SYM_ID_TRUE) };
+        assert_int_equal(
+            ops_call(ops, STR("my::has"), &(struct arguments){ x + i, 1, NULL, 0 }, &ret), OP_DONE);
+        assert_value(pool, ret, i ? "f32[2][1]cpu" : "f32[3][1]cpu");
+        assert_int_equal(ops_call(ops, STR("aten.fill_diagonal_.default"),
+                                  &(struct arguments){ args, 3, NULL, 0 }, &ret),
+                         i ? OP_REFUSED : OP_DONE);
+    }
+    assert_string_equal(ops_error(ops)->text.p,
+                        "Cannot call numel() on tensor with symbolic sizes/strides");
+    struct value number = value_int(SYM_ID_ONE);
+    assert_int_equal(
+        ops_call(ops, STR("my::has_none"), &(struct arguments){ &number, 1, NULL, 0 }, &ret),
+        OP_REFUSED);
+    ops_free(ops);
+    shape_env_free(env);
+    custom_rules_free(rules);
+}
+
 /* Our own decompositions are written the same way. */
 static void assert_body(const struct op *op, enum body body, bool *seen)
 {
@@ -309,6 +348,7 @@ int main(void)
         cmocka_unit_test(rules_answer),
         cmocka_unit_test(blocks_run),
         cmocka_unit_test(rules_ask_for_the_release),
+        cmocka_unit_test(symbolic_sizes_are_told_apart),
         cmocka_unit_test(bodies_are_rules),
         cmocka_unit_test(any_text_is_read),
         cmocka_unit_test(shipped_rules_survive_failing_memory),
