@@ -178,8 +178,10 @@ enum op_outcome vmap_call(struct ops *ops, struct op *op, struct value *bound, s
     if (op->composite)
         v.outcome = call_decomposed(&v, ret);
     else if (vmap_run_rule(&v, ret, &dim)) {
+        bool first = v.first_alone && ret->kind == VALUE_TUPLE && ret->n;
+        struct value *batched = first ? (struct value *)ret->u.items : ret;
         if (v.outcome == OP_DONE)
-            batch_results(&v, ret, RESULT_WHOLE, dim, 0);
+            batch_results(&v, batched, RESULT_WHOLE, dim, 0);
         return c.failed && v.outcome == OP_DONE ? ops->outcome : v.outcome;
     } else
         v.outcome = call_slices(&v, ret);

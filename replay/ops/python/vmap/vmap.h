@@ -25,10 +25,11 @@ struct vmap_call {
     sym_id size;        /* of the batch */
     struct value *args; /* bound, in the schema's order */
     enum op_outcome outcome;
+    bool first_alone; /* set by a rule: only the first of its results has a batch */
 };
 
 /* Runs the rule of v->op. False: it has none for these arguments, and nothing was called. *ret is
- * the result, whose tensors have their batch dimension at *dim. */
+ * the result, whose tensors, or of which the first, have their batch dimension at *dim. */
 bool vmap_run_rule(struct vmap_call *v, struct value *ret, uint32_t *dim);
 
 #endif

@@ -497,14 +497,16 @@ static struct value scaled_layer(struct vmap_call *v, struct value x, uint32_t a
     return RUN(v, argument == LAYER_WEIGHT ? "aten.mul.Tensor" : "aten.add.Tensor", x, front);
 }
 
-/* native_layer_norm_batch_rule; compute_stat_bdim reads the sizes of the means. */
+/* native_layer_norm_batch_rule; compute_stat_bdim reads the sizes of the means, which are batched
+ * with the input. */
 static bool batch_layer_norm(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
 {
     struct value args[OPS_MAX_ARGS], items[3];
     bool weights = has_batched(v, LAYER_WEIGHT, 2);
     (void)extra;
     (void)dim;
-    if (!is_batched(v, v->args[LAYER_INPUT]))
+    v->first_alone = !is_batched(v, v->args[LAYER_INPUT]);
+    if (v->first_alone && !weights)
         return false;
     memcpy(args, v->args, v->op->schema.n_args * sizeof *args);
     args[LAYER_INPUT] = to_front(v, args[LAYER_INPUT]);
@@ -516,7 +518,8 @@ static bool batch_layer_norm(struct vmap_call *v, int extra, struct value *ret, 
     *ret = call_bound(v, args);
     if (v->outcome != OP_DONE || !is_tuple_of(*ret, 3))
         return true;
-    read_sizes_of(v, ret->u.items[1]);
+    if (!v->first_alone)
+        read_sizes_of(v, ret->u.items[1]);
     if (!weights)
         return true;
     memcpy(items, ret->u.items, sizeof items);
@@ -605,29 +608,35 @@ static struct value scaled_channels(struct vmap_call *v, struct value x, uint32_
                padded_right(v, to_front(v, weight), rank));
 }
 
-/* batch_norm_batch_rule: the batch becomes a part of the channels. Weights alone that are batched
- * have no rule here. */
+/* batch_norm_batch_rule: the batch of the input or of the statistics becomes a part of the
+ * channels. If only weights are batched, the statistics are not. */
 static bool batch_batch_norm(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
 {
     struct value args[OPS_MAX_ARGS], items[3];
     (void)extra;
     (void)dim;
-    if (!is_batched(v, v->args[BN_INPUT]) && !has_batched(v, BN_MEAN, 2))
+    v->first_alone = !is_batched(v, v->args[BN_INPUT]) && !has_batched(v, BN_MEAN, 2);
+    if (v->first_alone && !has_batched(v, BN_WEIGHT, 2))
         return false;
     memcpy(args, v->args, v->op->schema.n_args * sizeof *args);
-    args[BN_INPUT] = joined_with_batch(v, args[BN_INPUT], 1);
-    args[BN_MEAN] = joined_statistic(v, args[BN_MEAN]);
-    args[BN_VAR] = joined_statistic(v, args[BN_VAR]);
+    if (!v->first_alone) {
+        args[BN_INPUT] = joined_with_batch(v, args[BN_INPUT], 1);
+        args[BN_MEAN] = joined_statistic(v, args[BN_MEAN]);
+        args[BN_VAR] = joined_statistic(v, args[BN_VAR]);
+    }
     read_sizes_of(v, args[BN_INPUT]); /* of the weights that stand for those of the call */
     args[BN_WEIGHT] = args[BN_BIAS] = value_none();
     *ret = call_bound(v, args);
     if (v->outcome != OP_DONE || !is_tuple_of(*ret, 3) || rank_of(ret->u.items[0]) < 2)
         return true;
-    items[0] = RUN(v, "aten.transpose.int", ret->u.items[0], integer(v, 0), integer(v, 1));
-    for (uint32_t i = 1; i < 3; i++)
-        items[i] = rank_of(ret->u.items[i]) ? split_batch(v, ret->u.items[i], 0, v->size)
-                                            : ret->u.items[i];
-    items[0] = split_batch(v, items[0], 0, v->size);
+    memcpy(items, ret->u.items, sizeof items);
+    items[0] = RUN(v, "aten.transpose.int", items[0], integer(v, 0), integer(v, 1));
+    if (!v->first_alone) {
+        for (uint32_t i = 1; i < 3; i++)
+            if (rank_of(items[i]))
+                items[i] = split_batch(v, items[i], 0, v->size);
+        items[0] = split_batch(v, items[0], 0, v->size);
+    }
     items[0] = scaled_channels(v, items[0], BN_WEIGHT);
     items[0] = scaled_channels(v, items[0], BN_BIAS);
     items[0] = RUN(v, "aten.transpose.int", items[0], integer(v, 1), integer(v, 2));

@@ -253,6 +253,33 @@ static void test_batched(void **arg)
         "f32[s27, s77, 1, 3][1, 3*s27, 3*s27, s27]cuda:0");
 }
 
+/* Where only weights are batched, the statistics of the input are not. */
+static void test_batched_weights(void **arg)
+{
+    struct state *st = *arg;
+    struct value three = integer(st, 3), none = value_none();
+    struct value x = tensor(st, (sym_id[]){ st->s, three.u.sym, sym_integer(st->pool, 5) }, 3);
+    struct value rows = METHOD(st, "transpose", x, integer(st, 1), integer(st, 2));
+    struct value weight =
+        CALL(st, "torch._functorch.predispatch._add_batch_dim",
+             tensor(st, (sym_id[]){ st->t, three.u.sym }, 2), integer(st, 0), integer(st, 1));
+    struct value eps = real(st, 1e-5), training = value_sym(VALUE_BOOL, SYM_ID_TRUE);
+    struct value by_rule[] = {
+        CALL(st, "torch.native_batch_norm", x, weight, none, none, none, training, eps, eps),
+        CALL(st, "torch.native_layer_norm", rows, value_items(VALUE_LIST, &three, 1), none, weight,
+             eps),
+    };
+    assert_value(st, by_rule[0],
+                 "(f32[s77, 3, 5][15, 5, 1]cuda:0, f32[3][1]cuda:0, f32[3][1]cuda:0)");
+    assert_value(
+        st, by_rule[1],
+        "(f32[s77, 5, 3][15, 3, 1]cuda:0, f32[s77, 5, 1][5, 1, 1]cuda:0, f32[s77, 5, 1][5, 1, 1]cuda:0)");
+    for (int i = 0; i < 2; i++) {
+        assert_true(by_rule[i].u.items[0].u.tensor.batch);
+        assert_false(by_rule[i].u.items[1].u.tensor.batch || by_rule[i].u.items[2].u.tensor.batch);
+    }
+}
+
 /* A tensor's number among the batched ones has 16 bits: one more is refused, not left unbatched. */
 static void test_batched_tensors(void **arg)
 {
@@ -635,6 +662,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reflected, setup, teardown),
         cmocka_unit_test_setup_teardown(test_transforms, setup, teardown),
         cmocka_unit_test_setup_teardown(test_batched, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_batched_weights, setup, teardown),
         cmocka_unit_test_setup_teardown(test_batched_tensors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_compiled_autograd, setup, teardown),
         cmocka_unit_test_setup_teardown(test_autograd_nodes, setup, teardown),
