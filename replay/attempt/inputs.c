@@ -442,8 +442,11 @@ static bool shares_any(const struct input_tensor *t)
 }
 
 /* The sizes of a tensor are shared or not together, as those of a view and of its base: where the
- * graph prints an expression for a value, its symbol is that of a tensor which shares another; of
- * two sizes of the tensor, the later one would share the symbol of the other. */
+ * graph prints an expression for a value, its symbol is that of a tensor which shares another
+ * (_automatic_dynamic of torch/_dynamo/variables/builder.py). Of two sizes of the tensor with
+ * symbols of their own, the later one owns the shared symbol: ShapeEnv.create_symbol, which is
+ * called in the order of the sizes, would have given it that of the other (val_to_var of
+ * torch/fx/experimental/symbolic_shapes.py). */
 static void share_alike(struct inputs *inputs, struct shared_value *v)
 {
     int64_t value = v->user->size[v->user_dim];

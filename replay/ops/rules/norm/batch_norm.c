@@ -273,7 +273,8 @@ static struct batch_norm composite_args(struct call *c)
     b.training = arg_bool(c, 5);
     b.momentum = arg_fixed(c, 6);
     b.eps = arg_fixed(c, 7);
-    /* C++ reads a second size that is not there, and uses it only if the input has elements. */
+    /* _batch_norm_impl_index of aten/src/ATen/native/Normalization.cpp reads a second size that is
+     * not there, without a check, and uses it only if the input has elements. */
     require(
         c, ndim_of(b.input) >= 2 || guard_bool(c, eq_int(c, numel(c, b.input), 0)), "IndexError",
         "Dimension out of range (expected to be in range of [-%u, %d], but got 1)",
