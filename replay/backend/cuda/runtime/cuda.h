@@ -25,7 +25,7 @@ struct cuda_function {
     int registers, local,
         shared; /* registers and local bytes of a thread, static shared bytes of a block */
     uint32_t shared_allowed; /* dynamic bytes that a launch may use now */
-    bool seen;               /* cuda_function_is_new() was asked */
+    bool seen;               /* cuda_function_first_use() was asked */
 };
 
 /* A launch with an event before it and one after it. */

@@ -75,7 +75,7 @@ const char *cuda_sum_type(enum dtype dtype);
 struct cuda_function *cuda_function(struct kernel *k, const char *file, const char *name,
                                     const char *defines);
 /* Returns whether this was not asked before, for what is done once for each function. */
-bool cuda_function_is_new(struct cuda_function *f);
+bool cuda_function_first_use(struct cuda_function *f);
 /* Does the same as cuda_function() for a generated text, which follows the prologue. */
 struct cuda_function *cuda_function_of_text(struct kernel *k, const char *name, struct str text);
 /* Later calls, of other sizes, may need this kernel, too: it is compiled between runs

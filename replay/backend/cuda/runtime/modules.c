@@ -329,7 +329,7 @@ struct cuda_function *cuda_compile_text(struct cuda *cuda, const char *name, str
     return function_of_program(cuda, &(struct program_text){ .name = name, .text = text }, err);
 }
 
-bool cuda_function_is_new(struct cuda_function *f)
+bool cuda_function_first_use(struct cuda_function *f)
 {
     const bool ret = f && !f->seen;
     if (ret)

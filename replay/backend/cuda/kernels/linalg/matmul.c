@@ -114,7 +114,7 @@ static struct cuda_function *thin_function(struct kernel *k, int rows, const cha
     char text[352];
     snprintf(text, sizeof text, "%s#define ROWS %d\n", defines, rows);
     struct cuda_function *ret = cuda_function(k, "matmul_thin", "matmul_thin", text);
-    const bool is_new = cuda_function_is_new(ret);
+    const bool is_new = cuda_function_first_use(ret);
     for (int other = 1; other <= MATMUL_THIN && is_new; other *= 2) {
         snprintf(text, sizeof text, "%s#define ROWS %d\n", defines, other);
         if (other != rows)
