@@ -356,9 +356,7 @@ void cuda_begin_call(struct cuda *cuda, struct cuda_call *now, const struct back
 void cuda_end_call(struct cuda *cuda)
 {
     struct cuda_call *now = cuda->now;
-    for (size_t i = now->first_workspace; i < cuda->workspaces.n; i++)
-        cuda_give_back(cuda, cuda->workspaces.v[i]);
-    cuda->workspaces.n = now->first_workspace;
+    cuda_workspaces_release(cuda, now->first_workspace);
     cuda->now = now->outer;
 }
 

@@ -725,10 +725,10 @@ static bool launch_lt_matmul(struct kernel *k, struct cublaslt *lt, const struct
         return !plan;
     if (!set_pointers(lt, plan->op, vector, &p->scales))
         return false;
-    uint64_t workspace = plan->workspace ? cuda_workspace(k, plan->workspace) : 0;
+    uint64_t workspace = plan->workspace ? cuda_workspace_optional(k, plan->workspace) : 0;
     void *stream = NULL;
-    if (k->failed)
-        return true;
+    if (k->failed || (plan->workspace && !workspace))
+        return k->failed;
     const bool launches = cuda_library_begin(k, "cublasLtMatmul", &stream);
     int status = launches ? run_plan(lt, plan, p, workspace, stream) : CUBLAS_OK;
     plan->refused = status == CUBLAS_NOT_SUPPORTED || status == CUBLAS_INVALID_VALUE ||
@@ -739,25 +739,54 @@ static bool launch_lt_matmul(struct kernel *k, struct cublaslt *lt, const struct
     return !plan->refused;
 }
 
+static bool is_refused(struct kernel *k, struct cublaslt *lt, const struct cuda_product *p,
+                       bool bias)
+{
+    struct plan_key key;
+    if (!make_lt_key(p, cuda_of(k)->base.tf32, bias, &key))
+        return true;
+    const struct lt_plan *plan = stored_plan(k, lt, &key, bias ? p->self.address : 0, &p->scales);
+    return !plan || plan->refused;
+}
+
+/* Returns whether self can be copied to c first. */
+static bool can_put_self(const struct cuda_product *p)
+{
+    return !p->scaled && p->self.dtype == p->c.dtype;
+}
+
+bool cublaslt_refuses(struct kernel *k, const struct cuda_product *p)
+{
+    struct cublaslt *lt = cublaslt_state(k);
+    struct cuda_product q = *p;
+    if (!lt || k->failed)
+        return true;
+    if (is_bias(p) && !is_refused(k, lt, p, true))
+        return false;
+    if (p->self.address && !in_place(p)) {
+        if (!can_put_self(p))
+            return true;
+        q.self = q.c;
+    }
+    return is_refused(k, lt, &q, false);
+}
+
 /* Copies self to c first, unless it is a bias or c itself. */
 bool cublaslt_multiply(struct kernel *k, const struct cuda_product *p)
 {
     struct cublaslt *lt = cublaslt_state(k);
     struct cuda_product q = *p;
-    struct plan_key key;
     if (!lt)
         return false;
     if (is_bias(p) && launch_lt_matmul(k, lt, p, true))
         return true;
     if (!p->self.address || in_place(p))
         return launch_lt_matmul(k, lt, p, false);
-    if (p->scaled || p->self.dtype != p->c.dtype ||
-        !make_lt_key(p, cuda_of(k)->base.tf32, false, &key))
+    if (!can_put_self(p))
         return false;
     q.self = q.c;
-    struct lt_plan *plan = stored_plan(k, lt, &key, 0, &q.scales);
-    if (!plan || plan->refused)
-        return !plan;
+    if (is_refused(k, lt, &q, false))
+        return k->failed;
     cuda_put_self(k, p);
     return launch_lt_matmul(k, lt, &q, false);
 }

@@ -19,7 +19,11 @@ void cublaslt_close(struct cublaslt *lt); /* NULL is fine */
 
 /* Opens the library at the first call; false: it cannot be used. */
 bool cublaslt_is_found(struct kernel *k);
-/* False: it does not support this problem, and nothing was computed. */
+/* Returns whether it is known that the library does not support this problem, or the call failed.
+ * Makes the plan. */
+bool cublaslt_refuses(struct kernel *k, const struct cuda_product *p);
+/* False: it does not support this problem, or there is no memory for its workspace; nothing was
+ * computed. */
 bool cublaslt_multiply(struct kernel *k, const struct cuda_product *p);
 
 #endif

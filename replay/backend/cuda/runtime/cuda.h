@@ -270,7 +270,8 @@ void cuda_subpool_init(struct cuda *cuda, struct memory_pool *pool);
 bool cuda_staging_open(struct cuda *cuda, struct err *err);
 bool cuda_take(struct cuda *cuda, size_t bytes, uint64_t *ret, struct err *err);
 void cuda_give_back(struct cuda *cuda, uint64_t address);
-void cuda_trim(struct backend *backend); /* struct backend_kind's `trim` */
+void cuda_workspaces_release(struct cuda *cuda, size_t n); /* gives back all but the first n */
+void cuda_trim(struct backend *backend);                   /* struct backend_kind's `trim` */
 /* Memory that is given back together. */
 struct cuda_scratch {
     vec_of(uint64_t)

@@ -209,23 +209,54 @@ uint64_t cuda_address(struct kernel *k, struct kernel_tensor x)
     return (uint64_t)(uintptr_t)m->p + (uint64_t)x.meta->offset * dtype_size(x.meta->dtype);
 }
 
-uint64_t cuda_workspace(struct kernel *k, size_t bytes)
+static uint64_t take_workspace(struct cuda *cuda, size_t bytes, struct err *err)
 {
-    struct cuda *cuda = cuda_of(k);
     uint64_t address;
-    if (k->failed)
+    if (!cuda_take(cuda, bytes, &address, err))
         return 0;
-    if (!cuda_take(cuda, bytes, &address, k->err)) {
-        k->failed = true;
-        return 0;
-    }
     if (!vec_push(&cuda->workspaces, address)) {
         cuda_give_back(cuda, address);
-        err_nomem(k->err);
-        k->failed = true;
+        err_nomem(err);
         return 0;
     }
     return address;
+}
+
+uint64_t cuda_workspace(struct kernel *k, size_t bytes)
+{
+    const uint64_t ret = k->failed ? 0 : take_workspace(cuda_of(k), bytes, k->err);
+    k->failed |= ret == 0;
+    return ret;
+}
+
+uint64_t cuda_workspace_optional(struct kernel *k, size_t bytes)
+{
+    struct cuda *cuda = cuda_of(k);
+    struct err ignored = { 0 };
+    if (k->failed || !cuda_flush(cuda, k->err)) {
+        k->failed = true;
+        return 0;
+    }
+    const uint64_t ret = take_workspace(cuda, bytes, &ignored);
+    k->failed = !ret && !cuda_usable(cuda, k->err);
+    return ret;
+}
+
+size_t cuda_workspaces(const struct kernel *k)
+{
+    return cuda_of(k)->workspaces.n;
+}
+
+void cuda_workspaces_give_back(struct kernel *k, size_t n)
+{
+    cuda_workspaces_release(cuda_of(k), n);
+}
+
+void cuda_workspaces_release(struct cuda *cuda, size_t n)
+{
+    for (size_t i = n; i < cuda->workspaces.n; i++)
+        cuda_give_back(cuda, cuda->workspaces.v[i]);
+    cuda->workspaces.n = n;
 }
 
 bool cuda_upload(struct kernel *k, uint64_t to, const void *from, size_t bytes)

@@ -37,6 +37,13 @@ struct cuda *cuda_of(const struct kernel *k);
 uint64_t cuda_address(struct kernel *k, struct kernel_tensor x);
 /* Allocates device memory until the call ends, aligned to 256 bytes, not zeroed. 0: failed. */
 uint64_t cuda_workspace(struct kernel *k, size_t bytes);
+/* The same for a workspace that the call can do without. 0: there is no memory for it, which fails
+ * the call only if the device is lost. */
+uint64_t cuda_workspace_optional(struct kernel *k, size_t bytes);
+/* Returns the number of workspaces that are taken; gives back all but the first n. What was
+ * launched may still use them. */
+size_t cuda_workspaces(const struct kernel *k);
+void cuda_workspaces_give_back(struct kernel *k, size_t n);
 /* Copy between the host and a workspace; reading waits for the stream. */
 bool cuda_upload(struct kernel *k, uint64_t to, const void *from, size_t bytes);
 bool cuda_download(struct kernel *k, void *to, uint64_t from, size_t bytes);

@@ -3,8 +3,8 @@
  *
  * cuBLASLt has its fastest kernels where each contiguous dimension is a multiple of 16 bytes;
  * without that, a product of bf16 takes two to seven times as long on an H200. Strides that are
- * such multiples are not enough: with the same sizes, it takes as long as before. The copies are
- * worth it from about 200 multiplications for each element of the matrices on; f32 without TF32
+ * such multiples are not enough: with the same sizes, it takes as long as without them. The copies
+ * are worth it from about 200 multiplications for each element of the matrices on; f32 without TF32
  * gains nothing (tests/device/results/backend.md, "Products of odd sizes"). */
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +28,12 @@ static bool is_turned(const struct cuda_matrix *x)
     return x->column != 1 && x->row == 1;
 }
 
+/* Returns whether rows or columns are contiguous, which cuBLASLt requires. */
+static bool is_contiguous(const struct cuda_matrix *x)
+{
+    return x->column == 1 || x->row == 1;
+}
+
 static bool is_half(enum dtype dtype)
 {
     return dtype == DTYPE_F16 || dtype == DTYPE_BF16;
@@ -37,8 +43,9 @@ static bool is_supported(const struct cuda_product *p)
 {
     const enum dtype dtype = p->a.dtype;
     return is_half(dtype) && p->b.dtype == dtype && p->c.dtype == dtype &&
-           (!p->self.address || p->self.dtype == dtype) && p->c.column == 1 && !p->scaled &&
-           p->sums == 1 && p->batch[0] == 1 && p->batch[1] == 1 && p->inner > 0;
+           (!p->self.address || p->self.dtype == dtype) && p->c.column == 1 &&
+           is_contiguous(&p->a) && is_contiguous(&p->b) && !p->scaled && p->sums == 1 &&
+           p->batch[0] == 1 && p->batch[1] == 1 && p->inner > 0;
 }
 
 /* Returns whether there are so many multiplications that copies of the matrices do not matter. */
@@ -113,68 +120,112 @@ static void resize(struct kernel *k, struct sized to, struct sized from, int64_t
         sizeof args);
 }
 
-/* Returns a workspace for a matrix of these sizes, laid out as the given one is. */
-static struct sized workspace_like(struct kernel *k, const struct cuda_matrix *x, int64_t rows,
-                                   int64_t columns, int64_t batches)
+/* ---- The copies ---- */
+
+/* Replaces the matrix by a workspace of these sizes, laid out as it is. False: there is no memory.
+ */
+static bool take_like(struct kernel *k, struct cuda_matrix *x, int64_t rows, int64_t columns,
+                      int64_t batches)
 {
     const bool turned = is_turned(x);
-    struct sized ret = { { .dtype = x->dtype }, rows, columns };
-    ret.x.address = cuda_workspace(k, (size_t)(rows * columns * batches) * dtype_size(x->dtype));
-    ret.x.row = turned ? 1 : columns;
-    ret.x.column = turned ? rows : 1;
-    ret.x.batch[LAST] = batches == 1 ? 0 : rows * columns;
-    return ret;
+    struct cuda_matrix ret = { .dtype = x->dtype };
+    ret.address =
+        cuda_workspace_optional(k, (size_t)(rows * columns * batches) * dtype_size(x->dtype));
+    ret.row = turned ? 1 : columns;
+    ret.column = turned ? rows : 1;
+    ret.batch[LAST] = batches == 1 ? 0 : rows * columns;
+    *x = ret;
+    return ret.address != 0;
 }
 
-/* Replaces the matrix by a copy with other sizes, if they are others. One that all batches share
- * is copied once. */
-static void pad_matrix(struct kernel *k, struct cuda_matrix *x, int64_t rows, int64_t columns,
-                       int64_t to_rows, int64_t to_columns, int64_t batches)
+/* One that all batches share is copied once. */
+static int64_t copies_of(const struct cuda_matrix *x, int64_t batches)
 {
-    const struct sized from = { *x, rows, columns };
-    if (rows == to_rows && columns == to_columns)
-        return;
-    const int64_t copies = x->batch[LAST] ? batches : 1;
-    const struct sized to = workspace_like(k, x, to_rows, to_columns, copies);
-    resize(k, to, from, copies);
-    *x = to.x;
+    return x->batch[LAST] ? batches : 1;
 }
 
-/* The result gets a workspace; what is added to it is copied there, or is a vector for cuBLASLt's
- * epilogue. */
-static void pad_result(struct kernel *k, const struct cuda_product *given, struct cuda_product *p)
+static bool has_other_result(const struct cuda_product *given, const struct cuda_product *p)
 {
-    const int64_t batches = given->batch[LAST];
-    const bool vector = p->self.row == 0 && p->self.column == 1 && p->beta == 1 && batches == 1;
-    const struct sized to = workspace_like(k, &given->c, p->m, p->n, batches);
-    p->c = to.x;
+    return p->m != given->m || p->n != given->n;
+}
+
+/* Returns whether what is added is a vector for cuBLASLt's epilogue. */
+static bool is_vector(const struct cuda_product *p)
+{
+    return p->self.row == 0 && p->self.column == 1 && p->beta == 1 && p->batch[LAST] == 1;
+}
+
+/* The result gets a workspace; what is added to it is copied there, or is a vector. */
+static bool take_result(struct kernel *k, const struct cuda_product *given, struct cuda_product *p)
+{
+    if (!take_like(k, &p->c, p->m, p->n, p->batch[LAST]))
+        return false;
     if (!p->self.address)
-        return;
-    if (vector) {
-        pad_matrix(k, &p->self, 1, given->n, 1, p->n, 1);
-        p->self.row = 0;
-    } else {
-        resize(k, to, (struct sized){ given->self, given->m, given->n }, batches);
-        p->self = to.x;
+        return true;
+    if (!is_vector(given)) {
+        p->self = p->c;
+        return true;
     }
+    if (p->n == given->n)
+        return true;
+    const bool taken = take_like(k, &p->self, 1, p->n, 1);
+    p->self.row = 0;
+    return taken;
+}
+
+/* Replaces the matrices whose sizes are others by workspaces, before anything is copied. False:
+ * there is no memory for one of them. */
+static bool take_copies(struct kernel *k, const struct cuda_product *given, struct cuda_product *p)
+{
+    const int64_t batches = p->batch[LAST];
+    const bool other_a = p->m != given->m || p->inner != given->inner;
+    const bool other_b = p->n != given->n || p->inner != given->inner;
+    return (!other_a || take_like(k, &p->a, p->m, p->inner, copies_of(&p->a, batches))) &&
+           (!other_b || take_like(k, &p->b, p->inner, p->n, copies_of(&p->b, batches))) &&
+           (!has_other_result(given, p) || take_result(k, given, p));
+}
+
+/* Copies what the product reads to the workspaces. */
+static void fill_copies(struct kernel *k, const struct cuda_product *given,
+                        const struct cuda_product *p)
+{
+    const int64_t batches = p->batch[LAST];
+    if (p->a.address != given->a.address)
+        resize(k, (struct sized){ p->a, p->m, p->inner },
+               (struct sized){ given->a, given->m, given->inner }, copies_of(&given->a, batches));
+    if (p->b.address != given->b.address)
+        resize(k, (struct sized){ p->b, p->inner, p->n },
+               (struct sized){ given->b, given->inner, given->n }, copies_of(&given->b, batches));
+    if (p->self.address != given->self.address) {
+        const bool vector = is_vector(given);
+        resize(k, (struct sized){ p->self, vector ? 1 : p->m, p->n },
+               (struct sized){ given->self, vector ? 1 : given->m, given->n }, batches);
+    }
+}
+
+static bool multiply_copies(struct kernel *k, const struct cuda_product *given,
+                            struct cuda_product *p)
+{
+    if (!take_copies(k, given, p) || cublaslt_refuses(k, p))
+        return false;
+    fill_copies(k, given, p);
+    cuda_product_traffic(k, given);
+    if (k->failed || !cublaslt_multiply(k, p))
+        return false;
+    if (has_other_result(given, p))
+        resize(k, (struct sized){ given->c, given->m, given->n },
+               (struct sized){ p->c, p->m, p->n }, p->batch[LAST]);
+    return true;
 }
 
 bool cuda_multiply_padded(struct kernel *k, const struct cuda_product *given)
 {
     struct cuda_product p = *given;
-    const int64_t batches = p.batch[LAST];
     if (!is_supported(given) || !pad_sizes(&p) || !pays(given) || !cublaslt_is_found(k))
         return false;
-    const bool other = p.m != given->m || p.n != given->n;
-    pad_matrix(k, &p.a, given->m, given->inner, p.m, p.inner, batches);
-    pad_matrix(k, &p.b, given->inner, given->n, p.inner, p.n, batches);
-    if (other)
-        pad_result(k, given, &p);
-    cuda_product_traffic(k, given);
-    if (k->failed || !cublaslt_multiply(k, &p))
-        return k->failed;
-    if (other)
-        resize(k, (struct sized){ given->c, given->m, given->n }, (struct sized){ p.c, p.m, p.n },
-               batches);
-    return true;
+    const size_t before = cuda_workspaces(k);
+    if (multiply_copies(k, given, &p))
+        return true;
+    cuda_workspaces_give_back(k, before);
+    return k->failed;
 }

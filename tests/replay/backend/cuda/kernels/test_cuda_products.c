@@ -95,6 +95,96 @@ static void test_padded(void **state)
     assert_true(l.others >= 2 * (plain.others + 20)); /* the copies */
 }
 
+/* Counts the launches of one run, whose values are not looked at: large products take long. */
+static struct launched launched_by(const struct call *c)
+{
+    struct launched ret = { 0 };
+    struct err err = ERR_INIT;
+    struct backend *cuda = open_backend("cuda");
+    struct graph *graph = graph_of(c);
+    cuda->log.on = true;
+    struct run *run = run_new(graph, &(struct run_options){ .backend = cuda, .seed = 7 }, &err);
+    assert_true(run && run_execute(run, &err));
+    count(cuda, &ret);
+    assert_int_equal(ret.on_host, 0);
+    run_free(run);
+    graph_free(graph);
+    cuda->kind->close(cuda);
+    return ret;
+}
+
+/* Returns the number of products of the library that a call makes. */
+static size_t products_of(struct backend *cpu, const struct call *c)
+{
+    struct launched l = { 0 };
+    struct backend *cuda = open_backend("cuda");
+    cuda->log.on = true;
+    compare_call(cpu, cuda, c, 1, 2e-5);
+    count(cuda, &l);
+    assert_int_equal(l.on_host, 0);
+    cuda->kind->close(cuda);
+    return l.products / 2; /* a call is run twice */
+}
+
+/* Sizes are padded from 200 multiplications for each element of the matrices on, and only where the
+ * library multiplies the copies. */
+static void test_what_is_padded(void **state)
+{
+    (void)state;
+#define PRODUCT(m, k, n, x, y)                                                    \
+    {                                                                             \
+        "x: \"f16[" m ", " k "][" x "]cpu\", y: \"f16[" k ", " n "][" y "]cpu\"", \
+            "mm.default(x, y)", 1                                                 \
+    }
+    static const struct {
+        const char *how, *mood; /* of the library */
+        struct call call;
+        size_t products, others;
+    } rows[] = {
+        { NULL, "", PRODUCT("608", "601", "608", "601, 1", "608, 1"), 1, 2 },
+        { NULL, "", PRODUCT("80", "593", "592", "593, 1", "592, 1"), 1, 0 },
+        { "all", "", PRODUCT("64", "33", "72", "33, 1", "72, 1"), 1, 2 },
+        { "all", "", PRODUCT("64", "33", "70", "33, 1", "70, 1"), 1, 3 },
+        { "all", "", PRODUCT("64", "33", "70", "66, 2", "70, 1"), 0, 1 }, /* our own kernel */
+        { "all", "refuse", PRODUCT("64", "33", "70", "33, 1", "70, 1"), 0, 1 },
+    };
+#undef PRODUCT
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        setenv("FAKE_CUBLASLT", rows[i].mood, 1);
+        if (rows[i].how)
+            setenv("SYMTAPE_CUDA_PAD_MM", rows[i].how, 1);
+        const struct launched l = launched_by(&rows[i].call);
+        unsetenv("SYMTAPE_CUDA_PAD_MM");
+        unsetenv("FAKE_CUBLASLT");
+        if (l.products != rows[i].products || l.others != rows[i].others)
+            fail_msg("row %zu: %zu products and %zu others", i, l.products, l.others);
+    }
+}
+
+/* Without memory for all copies there are none, and the product is the same. */
+static void test_padded_without_memory(void **state)
+{
+    (void)state;
+    static const struct call tall = { "x: \"f16[50000, 9][9, 1]cpu\", y: \"f16[9, 17][17, 1]cpu\"",
+                                      "mm.default(x, y)", 1 };
+    static const struct {
+        const char *bytes;
+        size_t copies;
+    } rows[] = { { "16777216", 3 }, { "6291456", 0 }, { "4194304", 0 } };
+    setenv("SYMTAPE_CUDA_PAD_MM", "all", 1);
+    struct backend *cpu = open_backend("cpu");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        setenv("SYMTAPE_FAKE_MEMORY", rows[i].bytes, 1);
+        const struct launched l = launched_by(&tall);
+        assert_int_equal(products_of(cpu, &tall), 1);
+        if (l.products != 1 || l.others != rows[i].copies)
+            fail_msg("row %zu: %zu products and %zu others", i, l.products, l.others);
+    }
+    cpu->kind->close(cpu);
+    unsetenv("SYMTAPE_FAKE_MEMORY");
+    unsetenv("SYMTAPE_CUDA_PAD_MM");
+}
+
 /* What a library does not take is computed all the same. */
 static void test_refusals(void **state)
 {
@@ -109,19 +199,6 @@ static void test_refusals(void **state)
     }
     unsetenv("FAKE_CUBLASLT");
     unsetenv("FAKE_CUDNN");
-}
-
-/* Returns the number of products of the library that a call makes. */
-static size_t products_of(struct backend *cpu, const struct call *c)
-{
-    struct launched l = { 0 };
-    struct backend *cuda = open_backend("cuda");
-    cuda->log.on = true;
-    compare_call(cpu, cuda, c, 1, 2e-5);
-    count(cuda, &l);
-    assert_int_equal(l.on_host, 0);
-    cuda->kind->close(cuda);
-    return l.products / 2; /* a call is run twice */
 }
 
 /* Which products of few bits the library gets; "older" does not know the modes of scales. */
@@ -647,6 +724,8 @@ int main(void)
         cmocka_unit_test(test_with_libraries),
         cmocka_unit_test(test_without_libraries),
         cmocka_unit_test(test_padded),
+        cmocka_unit_test(test_what_is_padded),
+        cmocka_unit_test(test_padded_without_memory),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_refined),
