@@ -64,7 +64,8 @@ const struct opt run_options_table[] = {
     OPT_NUMBER('n', "limit", "N", struct run_args, limit,
                "differences and rows of a table to print; 0 is all (default: 10)"),
     OPT_NUMBER('j', "jobs", "N", struct run_args, jobs,
-               "threads of the CPU backend (default: as many as there are processors)"),
+               "threads of the CPU backend, and kernels that are compiled at a time (default: as "
+               "many as there are processors)"),
     OPT_FLAG(0, "bisect-codes", struct run_args, bisect_codes,
              "exit as git bisect run expects: 0 good, 1 bad, 125 cannot tell"),
     OPT_JSON(struct run_args, json),

@@ -99,3 +99,7 @@ A worker speaks when it starts, and refuses what is no message.
     $ symtape worker tape
     2> symtape: worker: too many arguments; usage: symtape worker [--kernels NVRTC]
     [exit 2]
+
+    $ symtape worker --kernels /no/such/lib < /dev/null
+    2> symtape: NVRTC: /no/such/lib: cannot open shared object file: No such file or directory
+    [exit 4]

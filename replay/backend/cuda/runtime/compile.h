@@ -52,19 +52,19 @@ struct compile_job {
 /* How programs are compiled beside each other. */
 struct compile_beside {
     int architecture;
-    uint32_t threads; /* at most that many at a time; 0: as many as the process may use processors
-                       */
+    uint32_t processors; /* that the process may use; 0: those of parallel_processors() */
+    uint32_t threads;    /* at most that many at a time; 0: as many as processors */
     const char
         *worker; /* a symtape, whose processes compile (`symtape worker --kernels`); NULL: none */
     uint32_t seconds; /* for a program in a worker; 0: COMPILE_SECONDS */
 };
 enum { COMPILE_SECONDS = 60, COMPILE_WORKERS = 16 };
 
-/* Compiles the programs, those with the longest texts first. From four processors on, this is done
- * in up to COMPILE_WORKERS processes, since one thread of a process at a time can be in NVRTC's
- * front end; otherwise in threads. What a worker does not compile, since it could not be started,
- * ended, took too long or answered something else, is compiled in this process. One that does not
- * compile is tried again, alone, by the call that needs it, which reports why. */
+/* Compiles the programs, those with the longest texts first. With four processors and threads, or
+ * more, this is done in up to COMPILE_WORKERS processes, since one thread of a process at a time
+ * can be in NVRTC's front end; otherwise in threads. What a worker does not compile, since it could
+ * not be started, ended, took too long or answered something else, is compiled in this process. One
+ * that does not compile is tried again, alone, by the call that needs it, which reports why. */
 void compiler_run_all(const struct compiler *compiler, struct compile_job *jobs, size_t n,
                       const struct compile_beside *how);
 

@@ -17,6 +17,7 @@
 #include "trace/base/transfer.h"
 
 enum { WORKER_MARK = 0x6b726e6c, MOST_SOURCE = 1 << 24, MOST_NAME = 4096, MOST_CODE = 1 << 28 };
+enum { RECEIVED_AT_ONCE = 1 << 16 };
 
 /* What precedes the kernel's name and the source. */
 struct worker_request {
@@ -80,6 +81,18 @@ static void compile_worker_end(struct compile_worker *worker)
     *worker = (struct compile_worker){ .socket = -1 };
 }
 
+/* Memory grows with what arrives, since the size may be a wrong one. */
+static bool receive_code(int socket, size_t n, struct buf *ret, uint64_t until)
+{
+    while (ret->n < n) {
+        const size_t part = n - ret->n < RECEIVED_AT_ONCE ? n - ret->n : RECEIVED_AT_ONCE;
+        if (!buf_reserve(ret, part + 1) || !transfer_read(socket, ret->p + ret->n, part, until))
+            return false;
+        ret->n += part;
+    }
+    return true;
+}
+
 static bool receive(const struct compile_worker *worker, const struct compiler *compiler,
                     struct compile_job *job, uint64_t until)
 {
@@ -87,17 +100,15 @@ static bool receive(const struct compile_worker *worker, const struct compiler *
     if (!transfer_read(worker->socket, &reply, sizeof reply, until) || reply.mark != WORKER_MARK ||
         reply.major != (uint32_t)compiler->major || reply.minor != (uint32_t)compiler->minor ||
         reply.compiled > 1 || (reply.compiled != 0) != (reply.n_code != 0) ||
-        reply.n_code > MOST_CODE || !buf_reserve(&job->code, reply.n_code + 1) ||
-        !transfer_read(worker->socket, job->code.p, reply.n_code, until))
+        reply.n_code > MOST_CODE || !receive_code(worker->socket, reply.n_code, &job->code, until))
         return false;
-    job->code.n = reply.n_code;
     job->compiled = reply.compiled;
     return true;
 }
 
 /* Has it compile the job's program, and sets its result. Returns false if there was no answer
  * within that time, or one of another program; then the worker is ended, and the job is as it was.
- */
+ * Without a worker, or with a program that is too long for one, nothing is done. */
 static bool compile_worker_run(struct compile_worker *worker, const struct compiler *compiler,
                                struct compile_job *job, int architecture, uint32_t seconds)
 {
@@ -105,8 +116,9 @@ static bool compile_worker_run(struct compile_worker *worker, const struct compi
     const uint64_t until = clock_ns() + (uint64_t)seconds * 1000000000u;
     const struct worker_request request = { WORKER_MARK, (uint32_t)architecture, !job->program.file,
                                             (uint32_t)strlen(name), (uint32_t)job->source.n };
-    if (worker->pid > 0 && job->source.n <= MOST_SOURCE && request.n_name <= MOST_NAME &&
-        transfer_write(worker->socket, &request, sizeof request, until) &&
+    if (worker->pid <= 0 || job->source.n > MOST_SOURCE || request.n_name > MOST_NAME)
+        return false;
+    if (transfer_write(worker->socket, &request, sizeof request, until) &&
         transfer_write(worker->socket, name, request.n_name, until) &&
         transfer_write(worker->socket, job->source.p, job->source.n, until) &&
         receive(worker, compiler, job, until))
@@ -137,18 +149,19 @@ static void compile_here(const struct compile_all *all, struct compile_job *job)
                                  &job->code, &ignored);
 }
 
-/* Is one of the threads that compile. Each has a worker, if there are workers. */
+/* Is one of the threads that compile. Each has a worker, if there are workers, from its first
+ * program on. */
 static void compile_next(void *user, size_t thread)
 {
     struct compile_all *all = user;
     const struct compile_beside *how = all->how;
     const uint32_t seconds = how->seconds ? how->seconds : COMPILE_SECONDS;
     struct compile_worker worker = { .socket = -1 };
-    size_t i;
+    size_t i = atomic_fetch_add(&all->next, 1);
     (void)thread;
-    if (how->worker)
+    if (how->worker && i < all->n)
         (void)compile_worker_start(&worker, how->worker, all->compiler);
-    while ((i = atomic_fetch_add(&all->next, 1)) < all->n)
+    for (; i < all->n; i = atomic_fetch_add(&all->next, 1))
         if (!compile_worker_run(&worker, all->compiler, all->jobs[i], how->architecture, seconds))
             compile_here(all, all->jobs[i]);
     compile_worker_end(&worker);
@@ -168,14 +181,15 @@ void compiler_run_all(const struct compiler *compiler, struct compile_job *jobs,
 {
     struct compile_beside used = *how;
     struct compile_all all = { .compiler = compiler, .how = &used, .n = n };
-    used.threads = how->threads ? how->threads : parallel_processors();
+    used.processors = how->processors ? how->processors : parallel_processors();
+    used.threads = how->threads ? how->threads : used.processors;
     all.jobs = malloc((n + 1) * sizeof *all.jobs);
     if (!all.jobs) /* each is compiled by the call that needs it */
         return;
     for (size_t i = 0; i < n; i++)
         all.jobs[i] = &jobs[i];
     qsort(all.jobs, n, sizeof *all.jobs, longest_first);
-    if (n < 2 || used.threads < LEAST_PROCESSORS)
+    if (n < 2 || used.threads < LEAST_PROCESSORS || used.processors < LEAST_PROCESSORS)
         used.worker = NULL;
     if (used.worker && used.threads > COMPILE_WORKERS)
         used.threads = COMPILE_WORKERS;

@@ -1,11 +1,13 @@
 /* Programs are compiled in processes, whatever becomes of these, by the NVRTC of tests/cuda. */
 #include "replay/backend/cuda/runtime/compile.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/harness.h"
@@ -72,15 +74,55 @@ static void test_workers_compile(void **state)
     (void)state;
     struct compile_job jobs[N];
     struct compiler broken = compiler;
-    struct compile_beside how = { .architecture = 90, .threads = 4, .worker = "/proc/self/exe" };
+    static const struct {
+        uint32_t processors, threads;
+        bool workers;
+    } rows[] = {
+        { 4, 0, true }, { 4, 4, true }, { 8, 3, false }, { 1, 4, false }, { 2, 0, false }
+    };
     broken.nvrtc.create = refuses;
-    make_jobs(jobs);
-    compiler_run_all(&broken, jobs, N, &how);
-    check_jobs(jobs, true);
-    how.threads = 2; /* too few processors for workers */
-    make_jobs(jobs);
-    compiler_run_all(&broken, jobs, N, &how);
-    check_jobs(jobs, false);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct compile_beside how = { .architecture = 90,
+                                            .processors = rows[i].processors,
+                                            .threads = rows[i].threads,
+                                            .worker = "/proc/self/exe" };
+        make_jobs(jobs);
+        compiler_run_all(&broken, jobs, N, &how);
+        check_jobs(jobs, rows[i].workers);
+    }
+}
+
+/* A program that is too long for a worker is compiled here, and the worker compiles others. */
+static void test_long_program(void **state)
+{
+    (void)state;
+    enum { PROGRAMS = 4, LONG = (1 << 24) + 1 };
+    struct compile_job all[PROGRAMS][N], jobs[1 + PROGRAMS] = {
+        { .program = { .name = "long" } },
+    };
+    struct compiler broken = compiler;
+    const struct compile_beside how = {
+        .architecture = 90, .processors = 4, .threads = 4, .worker = "/proc/self/exe"
+    };
+    broken.nvrtc.create = refuses;
+    assert_true(buf_reserve(&jobs[0].source, LONG));
+    memset(jobs[0].source.p, ' ', LONG);
+    jobs[0].source.n = LONG;
+    jobs[0].source.p[LONG - 1] = '\0';
+    for (size_t i = 0; i < PROGRAMS; i++) {
+        make_jobs(all[i]);
+        jobs[1 + i] = all[i][1];
+    }
+    compiler_run_all(&broken, jobs, 1 + PROGRAMS, &how);
+    for (size_t i = 0; i <= PROGRAMS; i++) {
+        assert_int_equal(jobs[i].compiled, i > 0);
+        buf_release(&jobs[i].source);
+        buf_release(&jobs[i].code);
+    }
+    for (size_t i = 0; i < PROGRAMS; i++) {
+        buf_release(&all[i][0].source);
+        buf_release(&all[i][2].source);
+    }
 }
 
 static void test_lost_workers(void **state)
@@ -101,7 +143,7 @@ static void test_lost_workers(void **state)
     for (size_t i = 0; i <= sizeof scripts / sizeof *scripts; i++) {
         const char *path = temp_path("worker");
         struct compile_beside how = {
-            .architecture = 90, .threads = 4, .worker = path, .seconds = 1
+            .architecture = 90, .processors = 4, .threads = 4, .worker = path, .seconds = 1
         };
         unlink(path);
         if (i < sizeof scripts / sizeof *scripts) { /* otherwise there is no such program */
@@ -114,6 +156,8 @@ static void test_lost_workers(void **state)
         make_jobs(jobs);
         compiler_run_all(&compiler, jobs, N, &how);
         check_jobs(jobs, true);
+        assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+        assert_int_equal(errno, ECHILD);
     }
 }
 
@@ -137,6 +181,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_workers_compile),
+        cmocka_unit_test(test_long_program),
         cmocka_unit_test(test_lost_workers),
         cmocka_unit_test(test_serve_refuses),
     };
