@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cmd/replay/replay.h"
+#include "profile/model/cost_model/cost_model.h"
 #include "profile/model/dispatch_times.h"
 
 /* Operators that are replayed; the others, whose calls are fewer, are only listed. */
@@ -84,13 +85,16 @@ static bool has_other_results(const struct replay *a, const struct replay *b)
     return false;
 }
 
+/* other: the replay in which the operator has a fast path if PyTorch has none of it, and has none
+ * otherwise; what that saves is what `symtape replay --ablate fastpath:OP` says. */
 static void set_times(struct audited_operator *row, const struct dispatch_times *times,
-                      const struct replay *with, const struct replay *without)
+                      const struct replay *baseline, const struct replay *other)
 {
+    double saved = dispatch_times_saved(times, baseline, other).ns;
     row->timed = true;
-    row->saved_ns = (int64_t)(dispatch_times_of(times, without) - dispatch_times_of(times, with));
-    row->wasted_ns = (int64_t)((double)(row->attempts - row->hits) *
-                               dispatch_time_mean(times, row->op, PATH_SLOW));
+    row->saved_ns = cost_whole_ns(row->registered ? -saved : saved);
+    row->wasted_ns = cost_whole_ns((double)(row->attempts - row->hits) *
+                                   dispatch_time_mean(times, row->op, PATH_SLOW));
 }
 
 /* Replays with the fast path of one operator off, if PyTorch has it, or on. */
@@ -110,7 +114,7 @@ static bool replay_operator(struct audit *audit, struct audited_operator *row, s
     row->changes_meta = has_other_results(audit->baseline, other);
     row->saved = (int64_t)without->costs.dispatches - (int64_t)with->costs.dispatches;
     if (audit->times && row->replayed)
-        set_times(row, audit->times, with, without);
+        set_times(row, audit->times, audit->baseline, other);
     replay_free(other);
     return true;
 }

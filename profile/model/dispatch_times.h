@@ -97,7 +97,8 @@ struct saved_time {
 };
 struct saved_time dispatch_times_saved(const struct dispatch_times *times,
                                        const struct replay *from, const struct replay *to);
-/* Returns the mean time of an operator's dispatches of one kind, in ns. */
+/* Returns the mean time of an operator's dispatches on a path, in ns; of few, with what is expected
+ * of them. */
 double dispatch_time_mean(const struct dispatch_times *times, struct str op,
                           enum dispatch_path path);
 

@@ -74,8 +74,8 @@ static const struct field LINE[] = {
     { "code", .get = get_code, TEXT(5, "code", TEXT, 0) },
     { "ns", MEMBER(struct cost_line, ns) },
     { NULL, CELL(cell_time, struct cost_line, ns), TEXT(2, "time", NS, 0) },
-    { "explained_ns", MEMBER(struct cost_line, explained_ns) },
-    { NULL, CELL(cell_time, struct cost_line, explained_ns), TEXT(3, "explained", NS, 0) },
+    { "expected_ns", MEMBER(struct cost_line, expected_ns) },
+    { NULL, CELL(cell_time, struct cost_line, expected_ns), TEXT(3, "expected", NS, 0) },
     { "unexplained_ns", MEMBER(struct cost_line, unexplained_ns) },
     { NULL, CELL(cell_time, struct cost_line, unexplained_ns), TEXT(1, "unexplained", NS, 0) },
 };

@@ -74,21 +74,21 @@ Otherwise counts of the replay are multiplied by what a unit costs.
              0 ns   99.0 us    99.0 us  caches
 
     Lines of the program whose time in Dynamo and AOTAutograd is unexplained
-      unexplained    time  explained  line            code
-             0 ns  124 ms     124 ms  demo/mlp.py:15  return x + self.outer(torch.relu(self.inner(x)))
+      unexplained    time  expected  line            code
+             0 ns  124 ms    124 ms  demo/mlp.py:15  return x + self.outer(torch.relu(self.inner(x)))
 
 The lines whose time differs most from what units make of their calls.
 
     $ symtape profile --cost-model --limit 4 $RECORDINGS/encoder.log.zst | sed -n '/^Lines/,$p'
     Lines of the program whose time in Dynamo and AOTAutograd is unexplained
-      unexplained    time  explained  line                code
-          -760 ms  517 ms     1.28 s  demo/encoder.py:47  return x + self.mlp(self.norm2(x))
-           469 ms  1.78 s     1.31 s  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
-          -354 ms  291 ms     645 ms  demo/encoder.py:46  x = x + self.attention(self.norm1(x))
-           351 ms  1.52 s     1.16 s  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
+      unexplained    time  expected  line                code
+          -760 ms  517 ms    1.28 s  demo/encoder.py:47  return x + self.mlp(self.norm2(x))
+           469 ms  1.78 s    1.31 s  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
+          -354 ms  291 ms    645 ms  demo/encoder.py:46  x = x + self.attention(self.norm1(x))
+           351 ms  1.52 s    1.16 s  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
       ... and 7 more
 
-    $ symtape profile --cost-model --json $RECORDINGS/encoder.log.zst | python3 -c 'import json, sys; rows = json.load(sys.stdin)["cost_model"]["lines"]; print(len(rows), all(r["ns"] - r["explained_ns"] == r["unexplained_ns"] for r in rows), rows == sorted(rows, key=lambda r: -abs(r["unexplained_ns"])))'
+    $ symtape profile --cost-model --json $RECORDINGS/encoder.log.zst | python3 -c 'import json, sys; rows = json.load(sys.stdin)["cost_model"]["lines"]; print(len(rows), all(r["ns"] - r["expected_ns"] == r["unexplained_ns"] for r in rows), rows == sorted(rows, key=lambda r: -abs(r["unexplained_ns"])))'
     11 True True
 
 The units of a deep recording explain another one.

@@ -87,8 +87,8 @@ bool find_unexplained_lines(struct profile_build *b, const struct cost_shares *t
     double longer = median_factor(lines, traced, all, samples);
     for (uint32_t i = 0; i < lines->n_lines; i++) {
         const struct profile_line *line = &lines->lines[i];
-        int64_t explained = cost_whole_ns(longer * explain(traced, amounts_of(line), all));
-        rows[i] = (struct cost_line){ i, line->ns, explained, line->ns - explained };
+        int64_t expected = cost_whole_ns(longer * explain(traced, amounts_of(line), all));
+        rows[i] = (struct cost_line){ i, line->ns, expected, line->ns - expected };
     }
     free(samples);
     qsort(rows, lines->n_lines, sizeof *rows, by_size);

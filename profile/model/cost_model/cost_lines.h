@@ -16,7 +16,7 @@ struct cost_line {
     /* What units make of its calls, symbolic sizes, guards and dispatches (its share of what they
      * make of those of all lines), times the median of how much longer lines took than that: the
      * speed of the machine is not a line's. */
-    int64_t explained_ns;
+    int64_t expected_ns;
     int64_t unexplained_ns;
 };
 

@@ -73,7 +73,7 @@ struct cost_model {
     uint32_t n_rows;
     const struct cost_part *parts; /* the largest difference first */
     uint32_t n_parts;
-    const struct cost_line *lines; /* of recordings that are not deep; the largest first */
+    const struct cost_line *lines; /* if no recording is deep; the largest first */
     uint32_t n_lines;
     const struct cost_inside *inside; /* of deep recordings, by time */
     uint32_t n_inside;

@@ -49,13 +49,13 @@ struct compile_job {
     bool compiled;   /* result: `code` is what compiler_run() returns */
     struct buf code; /* the caller frees both buffers */
 };
-/* How programs are compiled beside each other. */
-struct compile_beside {
+/* How several programs are compiled. */
+struct compile_options {
     int architecture;
     uint32_t processors; /* that the process may use; 0: those of parallel_processors() */
     uint32_t threads;    /* at most that many at a time; 0: as many as processors */
-    const char
-        *worker; /* a symtape, whose processes compile (`symtape worker --kernels`); NULL: none */
+    /* A symtape, whose processes compile (`symtape worker --kernels`); NULL: none. */
+    const char *worker;
     uint32_t seconds; /* for a program in a worker; 0: COMPILE_SECONDS */
 };
 enum { COMPILE_SECONDS = 60, COMPILE_WORKERS = 16 };
@@ -66,7 +66,7 @@ enum { COMPILE_SECONDS = 60, COMPILE_WORKERS = 16 };
  * not be started, ended, took too long or answered something else, is compiled in this process. One
  * that does not compile is tried again, alone, by the call that needs it, which reports why. */
 void compiler_run_all(const struct compiler *compiler, struct compile_job *jobs, size_t n,
-                      const struct compile_beside *how);
+                      const struct compile_options *how);
 
 /* Is the worker: compiles what arrives at the socket `in`, with the NVRTC that is that file, and
  * answers there, until it is closed. ERR_ENV: NVRTC cannot be opened; ERR_USAGE: what arrives is no

@@ -135,7 +135,7 @@ enum { LEAST_PROCESSORS = 4 }; /* for processes; on two they take longer than th
 
 struct compile_all {
     const struct compiler *compiler;
-    const struct compile_beside *how;
+    const struct compile_options *how;
     struct compile_job **jobs; /* in their order */
     size_t n;
     atomic_size_t next;
@@ -154,7 +154,7 @@ static void compile_here(const struct compile_all *all, struct compile_job *job)
 static void compile_next(void *user, size_t thread)
 {
     struct compile_all *all = user;
-    const struct compile_beside *how = all->how;
+    const struct compile_options *how = all->how;
     const uint32_t seconds = how->seconds ? how->seconds : COMPILE_SECONDS;
     struct compile_worker worker = { .socket = -1 };
     size_t i = atomic_fetch_add(&all->next, 1);
@@ -177,9 +177,9 @@ static int longest_first(const void *a, const void *b)
 }
 
 void compiler_run_all(const struct compiler *compiler, struct compile_job *jobs, size_t n,
-                      const struct compile_beside *how)
+                      const struct compile_options *how)
 {
-    struct compile_beside used = *how;
+    struct compile_options used = *how;
     struct compile_all all = { .compiler = compiler, .how = &used, .n = n };
     used.processors = how->processors ? how->processors : parallel_processors();
     used.threads = how->threads ? how->threads : used.processors;

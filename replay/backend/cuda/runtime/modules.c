@@ -439,9 +439,9 @@ static void compile_together(struct cuda *cuda, const struct put_off *list)
         n += add_job(cuda, p, jobs, n);
     uint64_t start = clock_ns();
     compiler_run_all(&cuda->compiler, jobs, n,
-                     &(struct compile_beside){ .architecture = cuda->architecture,
-                                               .threads = cuda->base.threads,
-                                               .worker = cuda->base.worker });
+                     &(struct compile_options){ .architecture = cuda->architecture,
+                                                .threads = cuda->base.threads,
+                                                .worker = cuda->base.worker });
     cuda->base.log.compiled += n;
     cuda->base.log.compile_ns += clock_ns() - start;
     for (size_t i = 0; i < n; i++)

@@ -82,10 +82,10 @@ static void test_workers_compile(void **state)
     };
     broken.nvrtc.create = refuses;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct compile_beside how = { .architecture = 90,
-                                            .processors = rows[i].processors,
-                                            .threads = rows[i].threads,
-                                            .worker = "/proc/self/exe" };
+        const struct compile_options how = { .architecture = 90,
+                                             .processors = rows[i].processors,
+                                             .threads = rows[i].threads,
+                                             .worker = "/proc/self/exe" };
         make_jobs(jobs);
         compiler_run_all(&broken, jobs, N, &how);
         check_jobs(jobs, rows[i].workers);
@@ -101,7 +101,7 @@ static void test_long_program(void **state)
         { .program = { .name = "long" } },
     };
     struct compiler broken = compiler;
-    const struct compile_beside how = {
+    const struct compile_options how = {
         .architecture = 90, .processors = 4, .threads = 4, .worker = "/proc/self/exe"
     };
     broken.nvrtc.create = refuses;
@@ -142,7 +142,7 @@ static void test_lost_workers(void **state)
     struct compile_job jobs[N];
     for (size_t i = 0; i <= sizeof scripts / sizeof *scripts; i++) {
         const char *path = temp_path("worker");
-        struct compile_beside how = {
+        struct compile_options how = {
             .architecture = 90, .processors = 4, .threads = 4, .worker = path, .seconds = 1
         };
         unlink(path);
