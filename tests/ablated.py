@@ -1,6 +1,6 @@
 """Compiles three small models, or one of tests/cost_model_program.py; with "count", once as PyTorch does it and once
 for each ablation, which is made for real by patching PyTorch, and prints what PyTorch counted, as JSON; with "time",
-also the seconds in dispatches, the least ones of five more compiles each, made in turn; with "again",
+also the seconds in dispatches, for each the least of five more compiles, made in turn; with "again",
 compiles them four times more, with what PyTorch keeps from the first time.
 
     ablated.py [count|time|again] [MODEL:train|eval ...]
@@ -220,10 +220,10 @@ def compile_again(name):
 
 
 class Dispatches:
-    """The seconds in dispatches, by mode and operator, without those nested in them."""
+    """The seconds in each dispatch, by mode, operator and number, without those nested in it."""
 
     def __init__(self):
-        self.seconds, self.nested = collections.Counter(), [0.0]
+        self.seconds, self.nested = collections.defaultdict(list), [0.0]
 
     def timed(self, mode):
         old = mode.__torch_dispatch__
@@ -235,20 +235,21 @@ class Dispatches:
                 return old(this, func, types, args, kwargs)
             finally:
                 taken = time.perf_counter() - begin
-                self.seconds[mode.__name__, func] += taken - self.nested.pop()
+                self.seconds[mode.__name__, func].append(taken - self.nested.pop())
                 self.nested[-1] += taken
 
         return replaced(mode, "__torch_dispatch__", dispatch)
 
 
 def add_seconds(name, least):
-    """Compiles, and lowers the least seconds of each mode and operator. Other work on the machine delays some of them, and
-    others the next time."""
+    """Compiles, and lowers the least seconds of each dispatch. Other work on the machine delays some of them, and others the
+    next time."""
     dispatches = Dispatches()
     with dispatches.timed(FakeTensorMode), dispatches.timed(ProxyTorchDispatchMode):
         compile_again(name)
-    for key, taken in dispatches.seconds.items():
-        least[key] = min(least.get(key, taken), taken)
+    for of, every in dispatches.seconds.items():
+        for i, taken in enumerate(every):
+            least[of, i] = min(least.get((of, i), taken), taken)
 
 
 def called(name):

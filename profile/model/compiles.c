@@ -133,6 +133,7 @@ void build_count_guard(struct profile_compile *c, struct str expr, bool has_grap
 {
     uint64_t more = expr.n > SHORT_GUARD ? expr.n - SHORT_GUARD : 0;
     c->n_guards++;
+    c->guard_characters += expr.n;
     c->long_characters += more;
     c->long_characters_of_graphs += has_graph ? more : 0;
 }

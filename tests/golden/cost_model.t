@@ -54,7 +54,7 @@ Otherwise counts of the replay are multiplied by what a unit costs.
          time  share  kind                                    count   a unit  basis
        360 ms   46 %  Dynamo, besides dispatches                  8  44.9 ms  estimated
        149 ms   19 %  building guards                             -        -  measured
-       116 ms   15 %  AOTAutograd, besides dispatches            12  9.63 ms  estimated
+       111 ms   14 %  AOTAutograd, besides dispatches            12  9.25 ms  estimated
       90.2 ms   12 %  FakeTensorMode: nested, path not known    103   876 us  estimated
       41.3 ms    5 %  FakeTensorMode: meta kernel                24  1.72 ms  estimated
       18.9 ms    2 %  FakeTensorMode: decomposition              10  1.89 ms  estimated
@@ -63,13 +63,13 @@ Otherwise counts of the replay are multiplied by what a unit costs.
       11.0 ms    1 %  FakeTensorMode: fast path                   5  2.20 ms  estimated
        967 us   <1 %  FakeTensorMode: before the cache           40  24.2 us  estimated
       99.0 us   <1 %  caches                                      6  16.5 us  measured
-      The rows above and what is unexplained, -35.7 ms (-4.6 %), are the 779 ms of compiling. No tape is a deep recording: estimated times are counts of the replay by what a unit cost with PyTorch 2.13 on another machine, the others those of the log's phases. Of 17 recordings on that machine that were not used for the units, such a sum differed from the time by 10 % in the median.
+      The rows above and what is unexplained, -31.2 ms (-4.0 %), are the 779 ms of compiling. No tape is a deep recording: estimated times are counts of the replay by what a unit cost with PyTorch 2.13 on another machine, the others those of the log's phases. Of 17 recordings on that machine that were not used for the units, such a sum differed from the time by 9 % in the median.
 
     Where what is unexplained lies
       unexplained    phases  explained  part
          -28.9 ms    421 ms     450 ms  Dynamo (tracing Python)
          -4.88 ms  -4.88 ms       0 ns  no phase
-         -1.97 ms    214 ms     216 ms  AOTAutograd (tracing ATen graphs)
+          2.56 ms    214 ms     211 ms  AOTAutograd (tracing ATen graphs)
              0 ns    149 ms     149 ms  building guards
              0 ns   99.0 us    99.0 us  caches
 
@@ -82,10 +82,10 @@ The lines whose time differs most from what units make of their calls.
     $ symtape profile --cost-model --limit 4 $RECORDINGS/encoder.log.zst | sed -n '/^Lines/,$p'
     Lines of the program whose time in Dynamo and AOTAutograd is unexplained
       unexplained    time  expected  line                code
-          -760 ms  517 ms    1.28 s  demo/encoder.py:47  return x + self.mlp(self.norm2(x))
-           469 ms  1.78 s    1.31 s  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
-          -354 ms  291 ms    645 ms  demo/encoder.py:46  x = x + self.attention(self.norm1(x))
-           351 ms  1.52 s    1.16 s  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
+          -863 ms  517 ms    1.38 s  demo/encoder.py:47  return x + self.mlp(self.norm2(x))
+           451 ms  1.78 s    1.33 s  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
+          -381 ms  291 ms    672 ms  demo/encoder.py:46  x = x + self.attention(self.norm1(x))
+           262 ms  1.52 s    1.25 s  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
       ... and 7 more
 
     $ symtape profile --cost-model --json $RECORDINGS/encoder.log.zst | python3 -c 'import json, sys; rows = json.load(sys.stdin)["cost_model"]["lines"]; print(len(rows), all(r["ns"] - r["expected_ns"] == r["unexplained_ns"] for r in rows), rows == sorted(rows, key=lambda r: -abs(r["unexplained_ns"])))'
@@ -100,7 +100,7 @@ The units of a deep recording explain another one.
        485 ms   46 %  Dynamo, besides dispatches                  8  60.6 ms  estimated
        212 ms   20 %  FakeTensorMode: meta kernel                31  6.85 ms  estimated
        149 ms   14 %  building guards                             -        -  measured
-       116 ms   11 %  AOTAutograd, besides dispatches            12  9.63 ms  estimated
+       111 ms   11 %  AOTAutograd, besides dispatches            12  9.25 ms  estimated
       95.2 ms    9 %  FakeTensorMode: decomposition              21  4.53 ms  estimated
       37.8 ms    4 %  FakeTensorMode: cache bypass                4  9.45 ms  measured
       20.6 ms    2 %  symtape's recorder                          -        -  measured
@@ -110,11 +110,11 @@ The units of a deep recording explain another one.
        707 us   <1 %  FakeTensorMode: before the cache           43  16.4 us  estimated
        175 us   <1 %  FakeTensor dispatch                         1   175 us  measured
       99.0 us   <1 %  caches                                      6  16.5 us  measured
-      The rows above and what is unexplained, -728 ms (-69.8 %), are the 1.04 s of compiling. The time of a unit is fitted on the deep recordings among these tapes, or shipped with symtape where they have no such work.
+      The rows above and what is unexplained, -724 ms (-69.3 %), are the 1.04 s of compiling. The time of a unit is fitted on the deep recordings among these tapes, or shipped with symtape where they have no such work.
 
     Where what is unexplained lies
       unexplained    phases  explained  part
-          -370 ms    214 ms     583 ms  AOTAutograd (tracing ATen graphs)
+          -365 ms    214 ms     579 ms  AOTAutograd (tracing ATen graphs)
           -345 ms    694 ms     1.04 s  Dynamo (tracing Python)
          -13.1 ms  -13.1 ms       0 ns  no phase
              0 ns    149 ms     149 ms  building guards
@@ -156,9 +156,9 @@ As JSON: the rows and what is unexplained are the time of the compiles, and so a
     False True 0 0
 
     $ symtape profile --cost-model --json $RECORDINGS/deep.log.zst | tr '{' '\n' | grep -E 'wall_ns|meta kernel|Dynamo, |"no phase"'
-    "wall_ns":264630000,"unexplained_ns":-8258000,"fitted":true,"release":213,"release_error":0.1,"rows":[
-    "kind":"Dynamo, besides dispatches","count":0,"ns":124996717,"estimated_ns":0,"share":0.4723452254090617,"basis":"measured","unit_ns":0,"unit_low_ns":0,"unit_high_ns":0,"once_ns":0,"each_ns":0,"symbolic_size_ns":0,"input_ns":0,"guard_ns":0,"joint_call_ns":0,"long_character_ns":0,"unit_basis":"shipped","samples":0},
-    "kind":"FakeTensorMode: meta kernel","count":7,"ns":42602860,"estimated_ns":0,"share":0.16099028832709822,"basis":"measured","unit_ns":6086123,"unit_low_ns":6086123,"unit_high_ns":6086123,"once_ns":0,"each_ns":6086123,"symbolic_size_ns":2085877,"input_ns":0,"guard_ns":0,"joint_call_ns":0,"long_character_ns":751217,"unit_basis":"fitted","samples":1},
+    "wall_ns":264630000,"unexplained_ns":-8258000,"fitted":true,"release":213,"release_error":0.093,"rows":[
+    "kind":"Dynamo, besides dispatches","count":0,"ns":124996717,"estimated_ns":0,"share":0.4723452254090617,"basis":"measured","unit_ns":0,"unit_low_ns":0,"unit_high_ns":0,"once_ns":0,"once_joint_ns":0,"each_ns":0,"symbolic_size_ns":0,"input_ns":0,"guard_ns":0,"joint_call_ns":0,"long_character_ns":0,"character_ns":0,"unit_basis":"shipped","samples":0},
+    "kind":"FakeTensorMode: meta kernel","count":7,"ns":42602860,"estimated_ns":0,"share":0.16099028832709822,"basis":"measured","unit_ns":6086123,"unit_low_ns":6086123,"unit_high_ns":6086123,"once_ns":0,"once_joint_ns":0,"each_ns":6086123,"symbolic_size_ns":2085877,"input_ns":0,"guard_ns":0,"joint_call_ns":0,"long_character_ns":751217,"character_ns":0,"unit_basis":"fitted","samples":1},
     "part":"no phase","ns":-8258000,"explained_ns":0,"unexplained_ns":-8258000,"estimated_ns":0},
     "operator":"aten.as_strided.default","kind":"FakeTensorMode: meta kernel","count":1,"ns":27839003,"share":0.10519972414314326},
     "operator":"aten.empty_permuted.default","kind":"FakeTensorMode: meta kernel","count":3,"ns":8221098,"share":0.031066387030948873},

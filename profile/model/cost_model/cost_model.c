@@ -73,6 +73,7 @@ static const enum phase_part DISPATCHER_PARTS[DISPATCHERS] = { PHASE_DYNAMO, PHA
 
 struct compile_costs {
     bool deep;
+    bool first, first_joint; /* of its process: compile, and compile with a joint graph */
     double part_ns[PHASE_PARTS];
     double dispatched_ns[PHASE_PARTS]; /* of part_ns: dispatches, and the recorder */
     struct cost_sample kinds[COST_KINDS];
@@ -298,9 +299,23 @@ static uint64_t calls_of(const struct profile_compile *c, enum graph_kind kind)
     return c->calls[kind] + c->thrown_calls[kind];
 }
 
-static bool is_first(const struct model_build *m, size_t at)
+/* Where PyTorch is asked ahead of a compile, it has compiled before. */
+static void find_first_compiles(struct model_build *m)
 {
-    return at == 0 || m->b->compiles.v[at - 1].recording != m->b->compiles.v[at].recording;
+    const struct profile_compile *compiles = m->b->compiles.v;
+    bool joint = false; /* seen in this recording */
+    for (size_t i = 0; i < m->b->compiles.n && !m->b->profile.options.ahead; i++) {
+        m->compiles[i].first = i == 0 || compiles[i - 1].recording != compiles[i].recording;
+        joint = joint && !m->compiles[i].first;
+        m->compiles[i].first_joint = !joint && calls_of(&compiles[i], GRAPH_JOINT) > 0;
+        joint = joint || m->compiles[i].first_joint;
+    }
+}
+
+/* Ahead of a compile nodes stand for the length of guards: cost_ahead.h. */
+static uint64_t guard_characters(const struct model_build *m, const struct profile_compile *c)
+{
+    return c->guard_characters - (m->b->profile.options.ahead ? c->long_characters : 0);
 }
 
 /* Sets what the time of a kind of work besides dispatches grows with in a compile. */
@@ -309,7 +324,8 @@ static void set_amounts(const struct model_build *m, size_t at, enum cost_units 
 {
     const struct profile_compile *c = &m->b->compiles.v[at];
     bool dynamo = units == UNITS_DYNAMO;
-    amount[COST_TERM_ONCE] = is_first(m, at) && !m->b->profile.options.ahead;
+    amount[COST_TERM_ONCE] = m->compiles[at].first;
+    amount[COST_TERM_ONCE_JOINT] = m->compiles[at].first_joint;
     amount[COST_TERM_UNIT] = units == UNITS_GUARDS ? (double)c->n_guards
                              : dynamo              ? (double)calls_of(c, GRAPH_DYNAMO)
                                                    : (double)aten_calls(c);
@@ -319,6 +335,7 @@ static void set_amounts(const struct model_build *m, size_t at, enum cost_units 
     amount[COST_TERM_GUARD] = (double)c->n_guards;
     amount[COST_TERM_JOINT] = (double)calls_of(c, GRAPH_JOINT);
     amount[COST_TERM_LONG] = (double)(dynamo ? c->long_characters : c->long_characters_of_graphs);
+    amount[COST_TERM_CHARACTER] = (double)guard_characters(m, c);
 }
 
 /* The calls of compiles in which dispatches are made, and what their time grows with besides. */
@@ -625,6 +642,7 @@ static bool model_costs(struct model_build *m)
     read_traces(m);
     if (m->b->profile.options.ahead)
         look_ahead(m);
+    find_first_compiles(m);
     for (size_t i = 0; i < m->b->compiles.n; i++)
         if (m->compiles[i].deep)
             measure_compile(m, i);
