@@ -2,7 +2,7 @@
 """What recording adds to the time of compiling: models of tests/cost_model_program.py, compiled with bare
 TORCH_TRACE, under `symtape record`, and under `symtape record --deep`. Asserts nothing.
 
-usage: price.py SYMTAPE PYTHON [--rounds N] [--compiles N] [--levels LEVEL,...] [MODEL:train|eval ...]
+usage: price.py SYMTAPE PYTHON [--rounds N] [--compiles N] [--levels LEVEL,...] [--jobs N] [MODEL:train|eval ...]
 
 In each round each model is compiled in three processes, in an order that changes from round to round; each process
 compiles it several times, from the second on after torch._dynamo.reset(), without Python's garbage collector. Of the
@@ -10,6 +10,7 @@ processor times of the second and later compiles the least one over all rounds c
 only adds to them.
 """
 import argparse
+import concurrent.futures
 import gc
 import json
 import os
@@ -60,6 +61,14 @@ def measure(way, model, options):
         return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("[")))
 
 
+def measure_model(model, ways, options):
+    least = dict.fromkeys(ways, float("inf"))
+    for turn in range(options.rounds):
+        for way in ways[turn % len(ways):] + ways[:turn % len(ways)]:
+            least[way] = min(least[way], *measure(way, model, options))
+    return least
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("symtape")
@@ -68,21 +77,20 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--compiles", type=int, default=4)
     parser.add_argument("--levels", default="all", help="levels of --deep, separated by commas (all)")
+    parser.add_argument("--jobs", type=int, default=1, help="so many models at a time, on a machine with many processors")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
         return inside(options.inside, options.compiles)
     ways = ["bare", "record", *options.levels.split(",")]
     shares = {way: [] for way in ways[1:]}
-    for model in options.models or MODELS:
-        least = dict.fromkeys(ways, float("inf"))
-        for turn in range(options.rounds):
-            for way in ways[turn % len(ways):] + ways[:turn % len(ways)]:
-                least[way] = min(least[way], *measure(way, model, options))
-        for way in shares:
-            shares[way].append(least[way] / least["bare"] - 1)
-        print(f"{model:18}{least['bare']:8.3f} s bare",
-              *(f"{'record' if way == 'record' else '--deep=' + way} {shares[way][-1]:+.1%}" for way in shares), sep="   ", flush=True)
+    models = options.models or MODELS
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for model, least in zip(models, pool.map(lambda model: measure_model(model, ways, options), models)):
+            for way in shares:
+                shares[way].append(least[way] / least["bare"] - 1)
+            print(f"{model:18}{least['bare']:8.3f} s bare",
+                  *(f"{'record' if way == 'record' else '--deep=' + way} {shares[way][-1]:+.1%}" for way in shares), sep="   ", flush=True)
     for way in shares:
         print(f"{way}: {statistics.median(shares[way]):+.1%} in the median, {min(shares[way]):+.1%} to {max(shares[way]):+.1%}")
 
