@@ -137,6 +137,7 @@ bool session_open(struct session *s, struct err *err)
     pair->tf32 = s->args->tf32;
     pair->threads = (unsigned)(threads < 1024 ? threads : 1024);
     pair->worker = "/proc/self/exe";
+    pair->prepares = !s->job && !pair->reference_kind;
     if (!backend_pair_open(pair, err))
         return false;
     pair->tested->pool.budget = s->args->pool_budget.value;

@@ -40,7 +40,7 @@ MOST_REGISTERS = 128
 # Bytes of a thread's stack. sin(), cos() and tan() of CUDA's own library reduce large arguments by
 # digits of 2/pi, with their products in local memory, which other arguments never touch.
 LOCAL = 40
-DIGITS = re.compile(r"\b(__cudart_i2opi_f|__internal_trig_reduction_slowpathd)\b")
+DIGITS = re.compile(r"\b(__cudart_i2opi_f|__internal_trig_reduction_slowpathd|\w*far_(sin|cos|tan)\w*)\b")
 
 VECTORS = re.compile(rb"^#define VECTOR$", re.MULTILINE)
 # Addresses that a block has in shared memory (LIVE_FIELD) may be of any memory for the compiler.

@@ -80,6 +80,16 @@ struct caller {
     uint32_t depth; /* nesting of calls that kernels make: 1 in a call from outside */
 };
 
+/* What a backend is opened with. */
+struct backend_setup {
+    uint32_t device;    /* from 0 on */
+    unsigned threads;   /* limit of threads of the host, from the first call on; 0: as many as
+                           processors */
+    const char *worker; /* a symtape whose processes may compile kernels; NULL: none */
+    bool prepares;      /* they are started at once if no kernel is compiled yet, since calls that
+                           can be made again follow (struct backend's `repeats`) */
+};
+
 struct backend_kind {
     const char *name, *description;
     bool shapes_only; /* nothing is computed, and values that are read are invented */
@@ -91,9 +101,9 @@ struct backend_kind {
      * the backend cannot be used here; then `found` ends with the reason. */
     bool (*probe)(struct buf *found);
     struct backend *(*open)(struct err *err);
-    /* Opens the backend on one of several devices, from 0 on; *n gets how many there are. open()
-     * uses device 0. NULL: the backend has no devices. */
-    struct backend *(*open_on)(uint32_t device, struct err *err);
+    /* Opens the backend on one of several devices; *n gets how many there are. open() uses device
+     * 0. NULL: the backend has no devices. */
+    struct backend *(*open_on)(const struct backend_setup *setup, struct err *err);
     bool (*devices)(uint32_t *n, struct err *err);
     void (*close)(struct backend *backend); /* NULL is fine */
     /* Returns the bytes that can still be allocated; 0: unknown. NULL: it is never known. */
@@ -135,9 +145,10 @@ struct backend_kind {
     struct captured *(*capture_end)(struct backend *backend, struct err *err); /* NULL: err */
     bool (*launch)(struct backend *backend, struct captured *captured, struct err *err);
     void (*drop)(struct backend *backend, struct captured *captured); /* NULL is fine */
-    /* Compiles the kernels that calls did not wait for (struct backend's `repeats`), several at a
-     * time. Returns whether there were any: then values since the first of them are not computed,
-     * and the calls must be made again from the first one on. NULL: calls compile nothing. */
+    /* Has calls wait from now on for the kernels that are being compiled beside them (struct
+     * backend's `repeats`). Returns whether `unbuilt` was set: then values since that time are not
+     * computed, and the calls must be made again from the first one on. NULL: calls compile
+     * nothing. */
     bool (*build)(struct backend *backend);
     /* Does what calls put off, since it takes long: makes choices, and compiles the kernels that
      * other sizes need. It is called between runs. Returns whether later calls may compute other
@@ -186,13 +197,12 @@ struct backend_log {
 
 struct backend {
     const struct backend_kind *kind;
-    struct rank *rank;  /* set by the code that opened the backend: the rank that it runs for, which
-                           meets others in collectives (replay/backend/ranks/ranks.h); NULL: a
-                           collective has one rank, which receives what it sends */
-    unsigned threads;   /* limit of threads of the host, from the first call on; 0: as many as
-                           processors */
-    const char *worker; /* set by the code that opened the backend: a symtape whose processes may
-                           compile kernels; NULL: none */
+    struct rank *rank; /* set by the code that opened the backend: the rank that it runs for, which
+                          meets others in collectives (replay/backend/ranks/ranks.h); NULL: a
+                          collective has one rank, which receives what it sends */
+    /* Set by the code that opened the backend, as in struct backend_setup: */
+    unsigned threads;
+    const char *worker;
     /* Set by the code that opened the backend: matmuls and convolutions of f32 may use TF32 inputs,
      * if the backend has them (torch.backends.cuda.matmul.allow_tf32,
      * torch.backends.cudnn.allow_tf32). */
@@ -203,8 +213,14 @@ struct backend {
     /* Set for calls that the caller can make again: those whose kernel is not compiled yet do not
      * wait for it (`build`). */
     bool repeats;
-    uint32_t unbuilt;  /* kernels that calls did not wait for. Until build(), nothing is launched,
-                          and  values cannot be read */
+    /* There are kernels that calls did not wait for, or the caller's inputs have no values: until
+     * build(), nothing is launched, and values cannot be read. */
+    bool unbuilt;
+    /* Set by the caller: how often calls were made whose inputs have no values. In the first of
+     * these rehearsals, calls learn which kernels they need, and put off what takes longer than
+     * that; in a second one, they do it while the kernels are compiled. */
+    uint32_t rehearsals;
+    bool puts_off_libraries;
     bool lacks_kernel; /* the call that failed has an operator without a kernel */
     bool wants_sizes;  /* the call that failed can be made if its sizes are known to the host; its
                           arguments are what they were */

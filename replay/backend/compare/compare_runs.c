@@ -21,8 +21,10 @@ static bool can_be_used(const struct backend_pair *pair, struct err *err)
 static bool open_one(const struct backend_pair *pair, struct backend **backend,
                      const struct backend_kind *kind, struct err *err)
 {
+    const struct backend_setup setup = { pair->device, pair->threads, pair->worker,
+                                         pair->prepares };
     if (!*backend)
-        *backend = kind->open_on ? kind->open_on(pair->device, err) : kind->open(err);
+        *backend = kind->open_on ? kind->open_on(&setup, err) : kind->open(err);
     if (*backend) {
         (*backend)->threads = pair->threads;
         (*backend)->worker = pair->worker;

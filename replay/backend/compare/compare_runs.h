@@ -26,6 +26,7 @@ struct backend_pair {
                 */
     unsigned threads;   /* of both (struct backend) */
     const char *worker; /* of both (struct backend) */
+    bool prepares;      /* of both (struct backend_setup) */
     uint32_t device;    /* of both, on backends that have several */
     /* Open backends; NULL: not open. Both are the same backend if they are of one kind and use no
      * TF32 inputs. Then a lost device ends both. */

@@ -98,7 +98,7 @@ static bool does_not_start(struct cuda *cuda, int rc, struct err *err)
 
 /* Checks the version first: an old driver lacks symbols, and its version explains more than a
  * symbol's name. */
-static bool open_driver(struct cuda *cuda, struct err *err)
+static bool find_driver(struct cuda *cuda, struct err *err)
 {
     static const struct library_symbol version = { "cuDriverGetVersion",
                                                    offsetof(struct driver, version), true };
@@ -110,11 +110,19 @@ static bool open_driver(struct cuda *cuda, struct err *err)
         return err_set(
             err, ERR_ENV, "the driver is too old: %s is for CUDA %d.%d, and 12.0 is needed",
             cuda->library.path, cuda->driver_version / 1000, cuda->driver_version % 1000 / 10);
-    if (!library_load(&cuda->library, symbols, sizeof symbols / sizeof *symbols, &cuda->driver,
-                      err))
-        return false;
+    return library_load(&cuda->library, symbols, sizeof symbols / sizeof *symbols, &cuda->driver,
+                        err);
+}
+
+static bool start_driver(struct cuda *cuda, struct err *err)
+{
     int rc = cuda->driver.init(0);
     return rc == CU_OK || does_not_start(cuda, rc, err);
+}
+
+static bool open_driver(struct cuda *cuda, struct err *err)
+{
+    return find_driver(cuda, err) && start_driver(cuda, err);
 }
 
 static bool device_attribute(struct cuda *cuda, int which, int *ret, struct err *err)
@@ -170,17 +178,29 @@ static void cuda_close(struct backend *backend)
     free(cuda);
 }
 
-static struct backend *cuda_open_on(uint32_t device, struct err *err)
+/* Processes that compile are started first: the driver needs as long as they do. */
+static bool start(struct cuda *cuda, bool prepares, struct err *err)
+{
+    if (!find_driver(cuda, err))
+        return false;
+    if (prepares)
+        cuda_prepare_building(cuda);
+    return start_driver(cuda, err) && describe_device(cuda, err) && cuda_context_open(cuda, err);
+}
+
+static struct backend *cuda_open_on(const struct backend_setup *setup, struct err *err)
 {
     struct cuda *cuda = calloc(1, sizeof *cuda);
     if (!cuda)
         return err_nomem(err), NULL;
     cuda->base.kind = &backend_cuda;
-    cuda->ordinal = device < INT_MAX ? (int)device : INT_MAX;
+    cuda->base.threads = setup->threads;
+    cuda->base.worker = setup->worker;
+    cuda->ordinal = setup->device < INT_MAX ? (int)setup->device : INT_MAX;
     kernel_table_make(&cuda->kernels, rows, sizeof rows / sizeof *rows);
     const char *wide = getenv("SYMTAPE_CUDA_WIDE");
     cuda->wide = wide && *wide && strcmp(wide, "0") != 0;
-    if (open_driver(cuda, err) && describe_device(cuda, err) && cuda_context_open(cuda, err)) {
+    if (start(cuda, setup->prepares, err)) {
         (void)cubin_cache_refused(&cuda->base.without);
         return &cuda->base;
     }
@@ -191,7 +211,7 @@ static struct backend *cuda_open_on(uint32_t device, struct err *err)
 
 static struct backend *cuda_open(struct err *err)
 {
-    return cuda_open_on(0, err);
+    return cuda_open_on(&(struct backend_setup){ 0 }, err);
 }
 
 static bool cuda_devices(uint32_t *ret, struct err *err)

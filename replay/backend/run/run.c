@@ -418,6 +418,17 @@ static bool may_repeat(const struct run *run)
  * make the calls before them as often. */
 enum { MOST_REPEATS = 8 };
 
+/* The first calls on a backend are a rehearsal: they find the kernels that they need, which are
+ * compiled while libraries are opened and inputs get their values. */
+static void begin_rehearsal(struct run *run, struct backend *backend)
+{
+    const bool wanted =
+        backend->rehearsals == 0 || (backend->rehearsals == 1 && backend->puts_off_libraries);
+    run->rehearsing = backend->repeats && wanted;
+    backend->rehearsals += run->rehearsing;
+    backend->unbuilt |= run->rehearsing;
+}
+
 static bool execute_steps(struct run *run, struct err *err)
 {
     struct backend *backend = run->options.backend;
@@ -426,6 +437,7 @@ static bool execute_steps(struct run *run, struct err *err)
     run->given_ns = 0;
     for (int i = 0;; i++) {
         backend->repeats = repeats && i < MOST_REPEATS;
+        begin_rehearsal(run, backend);
         bool ok = make_calls(run, err) && wait_for_calls(run, begin, err);
         backend->repeats = false;
         if (!repeats || !backend->kind->build(backend))

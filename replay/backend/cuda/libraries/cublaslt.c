@@ -672,9 +672,20 @@ static struct cublaslt *cublaslt_state(struct kernel *k)
     return cuda->library_state[LIBRARY_CUBLASLT];
 }
 
+/* Returns whether these calls are a first rehearsal, and the library is not open yet. Until it is,
+ * it supports what its keys can describe. */
+static bool opens_later(struct kernel *k)
+{
+    struct cuda *cuda = cuda_of(k);
+    const bool later =
+        cuda->base.unbuilt && cuda->base.rehearsals == 1 && !cuda->library_close[LIBRARY_CUBLASLT];
+    cuda->base.puts_off_libraries |= later;
+    return later;
+}
+
 bool cublaslt_is_found(struct kernel *k)
 {
-    return cublaslt_state(k) != NULL;
+    return opens_later(k) || cublaslt_state(k) != NULL;
 }
 
 static bool is_bias(const struct cuda_product *p)
@@ -739,6 +750,29 @@ static bool launch_lt_matmul(struct kernel *k, struct cublaslt *lt, const struct
     return !plan->refused;
 }
 
+/* Returns whether self can be copied to c first. */
+static bool can_put_self(const struct cuda_product *p)
+{
+    return !p->scaled && p->self.dtype == p->c.dtype;
+}
+
+/* Does what precedes the launch of a product. False: not supported. */
+static bool pretend_multiply(struct kernel *k, const struct cuda_product *p)
+{
+    void *stream;
+    struct plan_key key;
+    if (!make_lt_key(p, cuda_of(k)->base.tf32, is_bias(p), &key))
+        return false;
+    if (!is_bias(p) && p->self.address && !in_place(p)) {
+        if (!can_put_self(p))
+            return false;
+        cuda_put_self(k, p);
+    }
+    (void)cuda_library_begin(k, "cublasLtMatmul", &stream);
+    cuda_library_end(k);
+    return true;
+}
+
 static bool is_refused(struct kernel *k, struct cublaslt *lt, const struct cuda_product *p,
                        bool bias)
 {
@@ -749,16 +783,13 @@ static bool is_refused(struct kernel *k, struct cublaslt *lt, const struct cuda_
     return !plan || plan->refused;
 }
 
-/* Returns whether self can be copied to c first. */
-static bool can_put_self(const struct cuda_product *p)
-{
-    return !p->scaled && p->self.dtype == p->c.dtype;
-}
-
 bool cublaslt_refuses(struct kernel *k, const struct cuda_product *p)
 {
-    struct cublaslt *lt = cublaslt_state(k);
     struct cuda_product q = *p;
+    struct plan_key key;
+    if (opens_later(k))
+        return !make_lt_key(p, cuda_of(k)->base.tf32, is_bias(p), &key);
+    struct cublaslt *lt = cublaslt_state(k);
     if (!lt || k->failed)
         return true;
     if (is_bias(p) && !is_refused(k, lt, p, true))
@@ -774,8 +805,10 @@ bool cublaslt_refuses(struct kernel *k, const struct cuda_product *p)
 /* Copies self to c first, unless it is a bias or c itself. */
 bool cublaslt_multiply(struct kernel *k, const struct cuda_product *p)
 {
-    struct cublaslt *lt = cublaslt_state(k);
     struct cuda_product q = *p;
+    if (opens_later(k))
+        return pretend_multiply(k, p);
+    struct cublaslt *lt = cublaslt_state(k);
     if (!lt)
         return false;
     if (is_bias(p) && launch_lt_matmul(k, lt, p, true))

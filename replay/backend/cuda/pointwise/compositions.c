@@ -116,6 +116,19 @@ void cuda_log_sigmoid_forward(struct kernel *k)
         cuda_point_row(k, POINT_log_sigmoid_kept, kept);
 }
 
+/* pow: by 2 and 3 it multiplies, as PyTorch does (pow_tensor_scalar_kernel_impl() in
+ * aten/src/ATen/native/cuda/PowKernel.cu). That is faster, and a kernel with a real pow() takes
+ * NVRTC longer than all of the others' text. */
+void cuda_pow(struct kernel *k)
+{
+    const struct kernel_value exponent = value_arg(k, "exponent");
+    const struct kernel_tensor to = result(k, 0);
+    const bool real =
+        value_has_number(exponent) && to.meta && dense_kind_of(to.meta->dtype) == DENSE_REAL;
+    const double number = real ? number_as_real(exponent, 0) : 0;
+    cuda_point_row(k, number == 2 ? POINT_square : number == 3 ? POINT_cube : POINT_pow, to);
+}
+
 /* linspace between numbers. */
 void cuda_linspace(struct kernel *k)
 {

@@ -27,6 +27,8 @@ static const char *const complex_math[] = {
     "catanh", "ccos",  "ccosh",  "cexp",  "cimag", "clog",   "conj",
     "cpow",   "creal", "csin",   "csinh", "csqrt", "ctan",   "ctanh",
 };
+/* In float32 these are functions of device/trigonometry.h. */
+static const char *const trigonometry[] = { "cos", "sin", "tan" };
 static const char *const unchanged_functions[] = { "isnan",   "isinf",      "isfinite",
                                                    "signbit", "nextafterf", "if",
                                                    "for",     "while",      "return" };
@@ -142,6 +144,9 @@ static bool translate_name(struct buf *out, struct str name, bool call, enum poi
                    is_real ? point_type_name(type) : "");
     } else if (str_is(name, "complex_of")) {
         buf_puts(out, type == POINT_F32 ? "complex_of_c64" : "complex_of_c128");
+    } else if (call && type == POINT_F32 && STR_IS_ANY(name, trigonometry)) {
+        used->trigonometry = true;
+        buf_printf(out, "%.*s_f32", STR_ARG(name));
     } else if (call && (STR_IS_ANY(name, math) || STR_IS_ANY(name, complex_math))) {
         buf_printf(out, "%.*s%s", STR_ARG(name), type == POINT_F32 ? "f" : "");
     } else {
@@ -254,6 +259,8 @@ static void find_used(struct point_functions_used *used)
 void point_write_functions(struct buf *out, struct point_functions_used used)
 {
     find_used(&used);
+    if (used.trigonometry)
+        buf_puts(out, "#include \"replay/backend/cuda/device/trigonometry.h\"\n\n");
     for (size_t i = 0; i < FUNCTIONS; i++)
         for (int type = 0; type < 3; type++)
             if (used.by_type[type] >> i & 1) {

@@ -18,6 +18,7 @@ enum point_type point_real_type(enum point_type type);
  * replay/backend/pointwise/pointwise_functions.def and by type. */
 struct point_functions_used {
     uint64_t by_type[3];
+    bool trigonometry; /* device/trigonometry.h */
 };
 
 /* Writes the expression in that type and adds the functions that it uses. False: the device lacks a

@@ -44,14 +44,16 @@ bool compiler_run(const struct compiler *compiler, const struct program_text *pr
 /* A program that is compiled beside others. */
 struct compile_job {
     struct program_text program;
+    int architecture;
     struct buf source; /* ends with 0 */
     struct cubin_key key;
-    bool compiled;   /* result: `code` is what compiler_run() returns */
-    struct buf code; /* the caller frees both buffers */
+    bool compiled;            /* result: `code` is what compiler_run() returns */
+    struct buf code;          /* the caller frees both buffers */
+    struct compile_job *next; /* of the pool, as is `done` */
+    bool done;
 };
 /* How several programs are compiled. */
 struct compile_options {
-    int architecture;
     uint32_t processors; /* that the process may use; 0: those of parallel_processors() */
     uint32_t threads;    /* at most that many at a time; 0: as many as processors */
     /* A symtape, whose processes compile (`symtape worker --kernels`); NULL: none. */
@@ -60,11 +62,37 @@ struct compile_options {
 };
 enum { COMPILE_SECONDS = 60, COMPILE_WORKERS = 16 };
 
-/* Compiles the programs, those with the longest texts first. With four processors and threads, or
- * more, this is done in up to COMPILE_WORKERS processes, since one thread of a process at a time
- * can be in NVRTC's front end; otherwise in threads. What a worker does not compile, since it could
- * not be started, ended, took too long or answered something else, is compiled in this process. One
- * that does not compile is tried again, alone, by the call that needs it, which reports why. */
+/* Compiles programs while the caller goes on. With four processors and threads, or more, this is
+ * done in up to COMPILE_WORKERS processes, since one thread of a process at a time can be in
+ * NVRTC's front end; otherwise in threads. What a worker does not compile, since it could not be
+ * started, ended, took too long or answered something else, is compiled in this process. One that
+ * does not compile is tried again, alone, by the call that needs it, which reports why.
+ *
+ *     struct compile_pool *pool = compile_pool_new(compiler, &options);
+ *     compile_pool_add(pool, &job, 1);
+ *     ...
+ *     compile_pool_wait(pool, &job);
+ *     if (job.compiled) use(job.code);
+ *     compile_pool_free(pool);
+ *
+ * It is used by one thread. */
+struct compile_pool;
+/* NULL: out of memory. The compiler and what the options name must stay until it is freed. */
+struct compile_pool *compile_pool_new(const struct compiler *compiler,
+                                      const struct compile_options *how);
+/* Starts all processes, if there are any, before the first program. */
+void compile_pool_start(struct compile_pool *pool);
+/* Adds programs; of all that wait for a thread, one with a longer text comes first. The jobs stay
+ * the caller's, who uses each again after compile_pool_wait(). */
+void compile_pool_add(struct compile_pool *pool, struct compile_job *jobs, size_t n);
+/* Returns when the program was compiled, or could not be. */
+void compile_pool_wait(struct compile_pool *pool, struct compile_job *job);
+/* Returns the time in which at least one program was not done, since the last call. */
+uint64_t compile_pool_take_ns(struct compile_pool *pool);
+/* Waits for programs that are being compiled; others are not compiled. NULL is fine. */
+void compile_pool_free(struct compile_pool *pool);
+
+/* Compiles all programs, and returns when it is done. A single one needs no process. */
 void compiler_run_all(const struct compiler *compiler, struct compile_job *jobs, size_t n,
                       const struct compile_options *how);
 

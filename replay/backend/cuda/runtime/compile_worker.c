@@ -1,11 +1,12 @@
-/* Compiles several programs at a time, in processes or in threads. A process is `symtape worker
+/* Compiles programs beside the caller, in processes or in threads. A process is `symtape worker
  * --kernels NVRTC`, which calls compile_serve(). The two exchange the structs below: they are the
- * same program on the same machine. */
+ * same program on the same machine. A thread has a process if there are any, and waits for the next
+ * program until the pool is freed. */
 #include "replay/backend/cuda/runtime/compile.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -110,12 +111,13 @@ static bool receive(const struct compile_worker *worker, const struct compiler *
  * within that time, or one of another program; then the worker is ended, and the job is as it was.
  * Without a worker, or with a program that is too long for one, nothing is done. */
 static bool compile_worker_run(struct compile_worker *worker, const struct compiler *compiler,
-                               struct compile_job *job, int architecture, uint32_t seconds)
+                               struct compile_job *job, uint32_t seconds)
 {
     const char *name = job->program.file ? job->program.file : job->program.name;
     const uint64_t until = clock_ns() + (uint64_t)seconds * 1000000000u;
-    const struct worker_request request = { WORKER_MARK, (uint32_t)architecture, !job->program.file,
-                                            (uint32_t)strlen(name), (uint32_t)job->source.n };
+    const struct worker_request request = { WORKER_MARK, (uint32_t)job->architecture,
+                                            !job->program.file, (uint32_t)strlen(name),
+                                            (uint32_t)job->source.n };
     if (worker->pid <= 0 || job->source.n > MOST_SOURCE || request.n_name > MOST_NAME)
         return false;
     if (transfer_write(worker->socket, &request, sizeof request, until) &&
@@ -129,73 +131,184 @@ static bool compile_worker_run(struct compile_worker *worker, const struct compi
     return false;
 }
 
-/* ---- Several programs ---- */
+/* ---- Threads and the pool ---- */
 
 enum { LEAST_PROCESSORS = 4 }; /* for processes; on two they take longer than threads */
+enum { MOST_THREADS = 64 };
 
-struct compile_all {
+struct compile_pool {
     const struct compiler *compiler;
-    const struct compile_options *how;
-    struct compile_job **jobs; /* in their order */
-    size_t n;
-    atomic_size_t next;
+    struct compile_options how;
+    pthread_mutex_t lock;
+    pthread_cond_t work, progress; /* a program waits, or the pool ends; a program is done */
+    struct compile_job *waiting;   /* the longest text first */
+    size_t left;                   /* programs that are not done */
+    uint64_t busy_since, busy_ns;
+    bool ends;
+    size_t most, n_threads; /* threads at a time, and now */
+    pthread_t threads[MOST_THREADS];
 };
 
-static void compile_here(const struct compile_all *all, struct compile_job *job)
+static struct compile_job *take_job(struct compile_pool *pool)
+{
+    struct compile_job *job = pool->waiting;
+    if (job)
+        pool->waiting = job->next;
+    return job;
+}
+
+static void compile_here(const struct compile_pool *pool, struct compile_job *job)
 {
     struct err ignored = { 0 };
     const struct str source = { job->source.p, job->source.n - 1 };
-    job->compiled = compiler_run(all->compiler, &job->program, source, all->how->architecture,
+    job->compiled = compiler_run(pool->compiler, &job->program, source, job->architecture,
                                  &job->code, &ignored);
 }
 
-/* Is one of the threads that compile. Each has a worker, if there are workers, from its first
- * program on. */
-static void compile_next(void *user, size_t thread)
+/* Compiles the job, which is in the list no longer. The lock is held before and after. */
+static void compile_one(struct compile_pool *pool, struct compile_worker *worker,
+                        struct compile_job *job)
 {
-    struct compile_all *all = user;
-    const struct compile_options *how = all->how;
-    const uint32_t seconds = how->seconds ? how->seconds : COMPILE_SECONDS;
-    struct compile_worker worker = { .socket = -1 };
-    size_t i = atomic_fetch_add(&all->next, 1);
-    (void)thread;
-    if (how->worker && i < all->n)
-        (void)compile_worker_start(&worker, how->worker, all->compiler);
-    for (; i < all->n; i = atomic_fetch_add(&all->next, 1))
-        if (!compile_worker_run(&worker, all->compiler, all->jobs[i], how->architecture, seconds))
-            compile_here(all, all->jobs[i]);
-    compile_worker_end(&worker);
+    pthread_mutex_unlock(&pool->lock);
+    if (!compile_worker_run(worker, pool->compiler, job, pool->how.seconds))
+        compile_here(pool, job);
+    pthread_mutex_lock(&pool->lock);
+    job->done = true;
+    if (--pool->left == 0)
+        pool->busy_ns += clock_ns() - pool->busy_since;
+    pthread_cond_broadcast(&pool->progress);
 }
 
-static int longest_first(const void *a, const void *b)
+static void *run_thread(void *user)
 {
-    const struct compile_job *x = *(struct compile_job *const *)a,
-                             *y = *(struct compile_job *const *)b;
-    if (x->source.n != y->source.n)
-        return x->source.n > y->source.n ? -1 : 1;
-    return x < y ? -1 : x > y;
+    struct compile_pool *pool = user;
+    struct compile_worker worker = { .socket = -1 };
+    if (pool->how.worker)
+        (void)compile_worker_start(&worker, pool->how.worker, pool->compiler);
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->ends) {
+        struct compile_job *job = take_job(pool);
+        if (job)
+            compile_one(pool, &worker, job);
+        else
+            pthread_cond_wait(&pool->work, &pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    compile_worker_end(&worker);
+    return NULL;
+}
+
+/* The lock is held. */
+static void start_threads(struct compile_pool *pool, size_t wanted)
+{
+    wanted = wanted < pool->most ? wanted : pool->most;
+    while (pool->n_threads < wanted &&
+           pthread_create(&pool->threads[pool->n_threads], NULL, run_thread, pool) == 0)
+        pool->n_threads++;
+}
+
+struct compile_pool *compile_pool_new(const struct compiler *compiler,
+                                      const struct compile_options *how)
+{
+    struct compile_pool *pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return NULL;
+    pool->compiler = compiler;
+    pool->how = *how;
+    pool->how.processors = how->processors ? how->processors : parallel_processors();
+    pool->how.seconds = how->seconds ? how->seconds : COMPILE_SECONDS;
+    pool->most = how->threads ? how->threads : pool->how.processors;
+    if (pool->most < LEAST_PROCESSORS || pool->how.processors < LEAST_PROCESSORS)
+        pool->how.worker = NULL;
+    const size_t limit = pool->how.worker ? COMPILE_WORKERS : MOST_THREADS;
+    pool->most = pool->most < limit ? pool->most : limit;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->work, NULL);
+    pthread_cond_init(&pool->progress, NULL);
+    return pool;
+}
+
+void compile_pool_start(struct compile_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    if (pool->how.worker)
+        start_threads(pool, pool->most);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void put_job(struct compile_pool *pool, struct compile_job *job)
+{
+    struct compile_job **at = &pool->waiting;
+    while (*at && (*at)->source.n >= job->source.n)
+        at = &(*at)->next;
+    job->next = *at;
+    job->done = false;
+    *at = job;
+    if (pool->left++ == 0)
+        pool->busy_since = clock_ns();
+}
+
+void compile_pool_add(struct compile_pool *pool, struct compile_job *jobs, size_t n)
+{
+    pthread_mutex_lock(&pool->lock);
+    for (size_t i = 0; i < n; i++)
+        put_job(pool, &jobs[i]);
+    start_threads(pool, pool->left);
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* If no thread can be started, this one compiles. */
+void compile_pool_wait(struct compile_pool *pool, struct compile_job *job)
+{
+    struct compile_worker none = { .socket = -1 };
+    pthread_mutex_lock(&pool->lock);
+    while (!job->done && pool->n_threads)
+        pthread_cond_wait(&pool->progress, &pool->lock);
+    while (!job->done)
+        compile_one(pool, &none, take_job(pool));
+    pthread_mutex_unlock(&pool->lock);
+}
+
+uint64_t compile_pool_take_ns(struct compile_pool *pool)
+{
+    const uint64_t now = clock_ns();
+    pthread_mutex_lock(&pool->lock);
+    const uint64_t ns = pool->busy_ns + (pool->left ? now - pool->busy_since : 0);
+    pool->busy_ns = 0;
+    pool->busy_since = now;
+    pthread_mutex_unlock(&pool->lock);
+    return ns;
+}
+
+void compile_pool_free(struct compile_pool *pool)
+{
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->ends = true;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    for (size_t i = 0; i < pool->n_threads; i++)
+        pthread_join(pool->threads[i], NULL);
+    pthread_cond_destroy(&pool->work);
+    pthread_cond_destroy(&pool->progress);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
 }
 
 void compiler_run_all(const struct compiler *compiler, struct compile_job *jobs, size_t n,
                       const struct compile_options *how)
 {
     struct compile_options used = *how;
-    struct compile_all all = { .compiler = compiler, .how = &used, .n = n };
-    used.processors = how->processors ? how->processors : parallel_processors();
-    used.threads = how->threads ? how->threads : used.processors;
-    all.jobs = malloc((n + 1) * sizeof *all.jobs);
-    if (!all.jobs) /* each is compiled by the call that needs it */
+    used.worker = n < 2 ? NULL : how->worker;
+    struct compile_pool *pool = n ? compile_pool_new(compiler, &used) : NULL;
+    if (!pool) /* each is compiled by the call that needs it */
         return;
+    compile_pool_add(pool, jobs, n);
     for (size_t i = 0; i < n; i++)
-        all.jobs[i] = &jobs[i];
-    qsort(all.jobs, n, sizeof *all.jobs, longest_first);
-    if (n < 2 || used.threads < LEAST_PROCESSORS || used.processors < LEAST_PROCESSORS)
-        used.worker = NULL;
-    if (used.worker && used.threads > COMPILE_WORKERS)
-        used.threads = COMPILE_WORKERS;
-    size_t threads = n < used.threads ? n : used.threads;
-    parallel_for(threads, (uint32_t)threads, compile_next, &all);
-    free(all.jobs);
+        compile_pool_wait(pool, &jobs[i]);
+    compile_pool_free(pool);
 }
 
 /* ---- The worker ---- */

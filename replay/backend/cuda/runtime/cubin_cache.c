@@ -149,6 +149,20 @@ bool cubin_cache_read(const char *folder, struct cubin_key key, int major, int m
     return ok;
 }
 
+bool cubin_cache_is_empty(const char *folder)
+{
+    struct err ignored = { 0 };
+    int fd = cubin_cache_open(folder, false, &ignored);
+    struct name_matches found = { 0 };
+    if (fd >= 0) {
+        found = matching_find(fd, ".", "*-*");
+        close(fd);
+    }
+    const bool empty = found.n == 0;
+    matching_release(&found);
+    return empty;
+}
+
 static bool print_file(const char *name, struct str cubin, struct buf *file)
 {
     unsigned char hash[SHA256_BYTES];

@@ -30,6 +30,9 @@ bool cubin_cache_read(const char *folder, struct cubin_key key, int major, int m
 bool cubin_cache_write(const char *folder, struct cubin_key key, int major, int minor,
                        struct str cubin);
 
+/* Returns whether there is no program at all. */
+bool cubin_cache_is_empty(const char *folder);
+
 /* Opens the directory if it fulfils the conditions above; `make` creates it and its parents. The
  * caller closes it. -1 with ERR_ENV: it cannot be used or does not exist. */
 int cubin_cache_open(const char *path, bool make, struct err *err);

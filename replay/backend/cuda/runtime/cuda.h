@@ -137,6 +137,7 @@ struct cuda {
     struct captured *captured; /* those that exist */
     struct cuda_executables executables;
     struct cuda_modules *modules;
+    struct compile_pool *pool_of_programs; /* that are compiled while calls go on; NULL: none are */
     struct cuda_times *times;
     struct cuda_upload_buffer staging;
     struct cuda_failures failures;
@@ -295,6 +296,9 @@ struct cuda_function *cuda_compile_text(struct cuda *cuda, const char *name, str
 /* Returns the kernel `name` of device/FILE.cu. */
 struct cuda_function *cuda_compile_file(struct cuda *cuda, const char *file, const char *name,
                                         const char *defines, struct err *err);
+/* Starts the processes that compile before the first kernel is needed, if none was ever compiled.
+ */
+void cuda_prepare_building(struct cuda *cuda);
 /* The backend's `build`. */
 bool cuda_build(struct backend *backend);
 /* Notes a function that calls of other sizes may need, unless memory is short; and compiles or

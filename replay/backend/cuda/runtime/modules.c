@@ -24,26 +24,45 @@ struct function_entry {
     struct cuda_function function;
 };
 
-/* A function that was not compiled when a call asked for it, or that later calls may need. */
+/* A function that later calls may need. */
 struct put_off {
     struct put_off *next;
-    bool unbuilt; /* a call did not wait for it (struct backend's `unbuilt`) */
     uint64_t hash;
     struct str file, name, defines; /* as in struct function_entry, with an end */
+};
+
+/* A program that is being compiled while calls go on without it (struct backend's `unbuilt`). */
+struct unbuilt {
+    struct unbuilt *next;
+    uint64_t hash;          /* of the program's parts */
+    struct compile_job job; /* with the source; the names of the program are in the arena */
 };
 
 struct cuda_modules {
     struct arena arena;
     struct module *modules;
     struct put_off *put_off;
+    struct unbuilt *being_built;
     struct function_entry *buckets[BUCKETS];
     struct cuda_function unbuilt; /* stands for each function that is still to be compiled */
 };
 
+/* Ends the processes. */
+static void drop_pool(struct cuda *cuda)
+{
+    compile_pool_free(cuda->pool_of_programs);
+    cuda->pool_of_programs = NULL;
+}
+
 void cuda_modules_close(struct cuda *cuda)
 {
+    drop_pool(cuda);
     if (!cuda->modules)
         return;
+    for (struct unbuilt *b = cuda->modules->being_built; b; b = b->next) {
+        buf_release(&b->job.source);
+        buf_release(&b->job.code);
+    }
     for (struct module *m = cuda->modules->modules; m; m = m->next)
         cuda->driver.module_unload(m->module);
     arena_release(&cuda->modules->arena);
@@ -101,16 +120,113 @@ static struct put_off *put_off(struct cuda *cuda, const struct program_text *pro
     return p;
 }
 
-/* Returns whether the call goes on without the function, which is noted. */
-static bool goes_without(struct cuda *cuda, const struct program_text *program)
+/* ---- Programs that are compiled while calls go on ---- */
+
+static struct unbuilt **find_unbuilt(struct cuda *cuda, struct cubin_key key)
 {
-    struct put_off *p = cuda->base.repeats ? put_off(cuda, program) : NULL;
-    if (!p)
+    struct unbuilt **at = &cuda->modules->being_built;
+    while (*at && ((*at)->job.key.high != key.high || (*at)->job.key.low != key.low))
+        at = &(*at)->next;
+    return at;
+}
+
+/* Spares making the source of a program for each call. */
+static bool is_being_built(const struct cuda *cuda, uint64_t hash)
+{
+    const struct unbuilt *b = cuda->modules->being_built;
+    while (b && b->hash != hash)
+        b = b->next;
+    return b != NULL;
+}
+
+/* Copies what the job needs of the program. False: out of memory. */
+static bool keep_program(struct cuda *cuda, const struct program_text *program, struct str source,
+                         struct compile_job *job)
+{
+    struct arena *arena = &cuda->modules->arena;
+    struct str name = arena_copy(arena, str_of(program->name));
+    struct str file = program->file ? arena_copy(arena, str_of(program->file)) : (struct str){ 0 };
+    job->program = (struct program_text){ .file = file.p, .name = name.p };
+    job->architecture = cuda->architecture;
+    job->source = BUF_INIT;
+    job->code = BUF_INIT;
+    buf_put(&job->source, source);
+    buf_putc(&job->source, '\0');
+    return name.p && (file.p || !program->file) && !job->source.failed;
+}
+
+static bool need_pool(struct cuda *cuda)
+{
+    const struct compile_options how = { .threads = cuda->base.threads,
+                                         .worker = cuda->base.worker };
+    if (!cuda->pool_of_programs)
+        cuda->pool_of_programs = compile_pool_new(&cuda->compiler, &how);
+    return cuda->pool_of_programs != NULL;
+}
+
+void cuda_prepare_building(struct cuda *cuda)
+{
+    struct err ignored = { 0 };
+    char folder[1200];
+    if (cuda->base.worker && cubin_cache_folder(folder, sizeof folder) &&
+        cubin_cache_is_empty(folder) && cuda_need_compiler(cuda, &ignored) && need_pool(cuda))
+        compile_pool_start(cuda->pool_of_programs);
+}
+
+/* Begins to compile the program. False: out of memory. */
+static bool begin_build(struct cuda *cuda, const struct program_text *program, struct str source,
+                        struct cubin_key key)
+{
+    struct cuda_modules *modules = cuda->modules;
+    struct unbuilt *b = arena_new(&modules->arena, struct unbuilt);
+    if (!b || !need_pool(cuda))
         return false;
-    cuda->base.unbuilt += !p->unbuilt;
-    p->unbuilt = true;
+    b->hash = hash_of(program);
+    b->job.key = key;
+    if (!keep_program(cuda, program, source, &b->job)) {
+        buf_release(&b->job.source);
+        return false;
+    }
+    b->next = modules->being_built;
+    modules->being_built = b;
+    compile_pool_add(cuda->pool_of_programs, &b->job, 1);
+    cuda->base.log.compiled++;
     return true;
 }
+
+/* Returns whether the call goes on without the program, which is being compiled. Calls that are
+ * made again wait for it. */
+static bool goes_without(struct cuda *cuda, const struct program_text *program, struct str source,
+                         struct cubin_key key)
+{
+    const bool begun = *find_unbuilt(cuda, key) != NULL;
+    if (!cuda->base.repeats || (begun && !cuda->base.unbuilt) ||
+        (!begun && !begin_build(cuda, program, source, key)))
+        return false;
+    cuda->base.unbuilt = true;
+    return true;
+}
+
+/* Waits for the program if it is being compiled, and returns its code in place of what `ret` has.
+ * False: it is not, or does not compile. */
+static bool end_build(struct cuda *cuda, struct cubin_key key, struct buf *ret)
+{
+    struct unbuilt **at = find_unbuilt(cuda, key), *b = *at;
+    if (!b)
+        return false;
+    compile_pool_wait(cuda->pool_of_programs, &b->job);
+    cuda->base.log.compile_ns += compile_pool_take_ns(cuda->pool_of_programs);
+    *at = b->next;
+    if (!cuda->modules->being_built)
+        drop_pool(cuda);
+    buf_release(&b->job.source);
+    buf_release(b->job.compiled ? ret : &b->job.code);
+    if (b->job.compiled)
+        *ret = b->job.code;
+    return b->job.compiled;
+}
+
+/* ---- Loading ---- */
 
 static bool compile(struct cuda *cuda, const struct program_text *program, struct str source,
                     struct buf *ret, struct err *err)
@@ -165,9 +281,9 @@ static bool make_module(struct cuda *cuda, const struct program_text *program, s
               load_module(cuda, program, buf_str(&code), ret, &why);
     if (!ok && !have)
         err_set(err, why.kind, "kernel %s: %s", program->name, why.text);
-    if (!ok && have && cuda_usable(cuda, err) && !goes_without(cuda, program)) {
+    if (!ok && have && cuda_usable(cuda, err) && !goes_without(cuda, program, source, key)) {
         buf_clear(&code);
-        ok = compile(cuda, program, source, &code, err) &&
+        ok = (end_build(cuda, key, &code) || compile(cuda, program, source, &code, err)) &&
              load_module(cuda, program, buf_str(&code), ret, err);
         if (ok && cache)
             cubin_cache_write(folder, key, cuda->compiler.major, cuda->compiler.minor,
@@ -265,6 +381,8 @@ function_of_program(struct cuda *cuda, const struct program_text *program, struc
     struct function_entry *e = known_function(cuda, program, hash);
     if (e)
         return &e->function;
+    if (cuda->base.unbuilt && is_being_built(cuda, hash))
+        return &cuda->modules->unbuilt;
     struct module *module = module_of(cuda, program, err);
     if (!module && !err_is_set(err) && cuda->base.unbuilt)
         return &cuda->modules->unbuilt;
@@ -358,20 +476,6 @@ static struct program_text program_of(const struct put_off *p)
                      : (struct program_text){ NULL, p->name.p, NULL, p->defines };
 }
 
-/* Takes those that calls did not wait for, or all, out of the list. */
-static struct put_off *take_put_off(struct cuda_modules *modules, bool unbuilt)
-{
-    struct put_off *taken = NULL, *left = NULL, *p = modules->put_off;
-    while (p) {
-        struct put_off *next = p->next, **to = !unbuilt || p->unbuilt ? &taken : &left;
-        p->next = *to;
-        *to = p;
-        p = next;
-    }
-    modules->put_off = left;
-    return taken;
-}
-
 /* Returns whether the program has to be compiled: it is not loaded, not in the cache on disk, and
  * none of the n jobs before. */
 static bool must_compile(struct cuda *cuda, const struct compile_job *jobs, size_t n)
@@ -394,7 +498,10 @@ static bool add_job(struct cuda *cuda, const struct put_off *p, struct compile_j
 {
     struct err ignored = { 0 };
     struct compile_job *job = &jobs[n];
-    *job = (struct compile_job){ .program = program_of(p), .source = BUF_INIT, .code = BUF_INIT };
+    *job = (struct compile_job){ .program = program_of(p),
+                                 .architecture = cuda->architecture,
+                                 .source = BUF_INIT,
+                                 .code = BUF_INIT };
     if (program_source(&job->program, &job->source, &ignored)) {
         job->key = program_key(buf_str(&job->source), cuda->architecture);
         buf_putc(&job->source, '\0');
@@ -406,21 +513,39 @@ static bool add_job(struct cuda *cuda, const struct put_off *p, struct compile_j
 }
 
 /* Loads what was compiled and stores it on disk. */
-static void finish_job(struct cuda *cuda, struct compile_job *job)
+static void keep_code(struct cuda *cuda, const struct program_text *program, struct cubin_key key,
+                      struct str code)
 {
     struct err ignored = { 0 };
     char folder[1200];
-    struct module *m = job->compiled ? arena_new(&cuda->modules->arena, struct module) : NULL;
-    if (m && load_module(cuda, &job->program, buf_str(&job->code), &m->module, &ignored)) {
-        m->key = job->key;
-        m->next = cuda->modules->modules;
-        cuda->modules->modules = m;
-        if (cubin_cache_folder(folder, sizeof folder))
-            cubin_cache_write(folder, job->key, cuda->compiler.major, cuda->compiler.minor,
-                              buf_str(&job->code));
-    }
+    struct module *m = arena_new(&cuda->modules->arena, struct module);
+    if (!m || !load_module(cuda, program, code, &m->module, &ignored))
+        return;
+    m->key = key;
+    m->next = cuda->modules->modules;
+    cuda->modules->modules = m;
+    if (cubin_cache_folder(folder, sizeof folder))
+        cubin_cache_write(folder, key, cuda->compiler.major, cuda->compiler.minor, code);
+}
+
+static void finish_job(struct cuda *cuda, struct compile_job *job)
+{
+    if (job->compiled)
+        keep_code(cuda, &job->program, job->key, buf_str(&job->code));
     buf_release(&job->source);
     buf_release(&job->code);
+}
+
+/* Takes what was compiled for calls that needed something else when they were made again. */
+static void end_builds(struct cuda *cuda)
+{
+    while (cuda->modules->being_built) {
+        struct compile_job job = cuda->modules->being_built->job;
+        struct buf code = BUF_INIT;
+        if (end_build(cuda, job.key, &code))
+            keep_code(cuda, &job.program, job.key, buf_str(&code));
+        buf_release(&code);
+    }
 }
 
 /* Compiles the programs of the functions that are in no cache, several at a time. */
@@ -438,10 +563,9 @@ static void compile_together(struct cuda *cuda, const struct put_off *list)
     for (const struct put_off *p = list; p; p = p->next)
         n += add_job(cuda, p, jobs, n);
     uint64_t start = clock_ns();
-    compiler_run_all(&cuda->compiler, jobs, n,
-                     &(struct compile_options){ .architecture = cuda->architecture,
-                                                .threads = cuda->base.threads,
-                                                .worker = cuda->base.worker });
+    compiler_run_all(
+        &cuda->compiler, jobs, n,
+        &(struct compile_options){ .threads = cuda->base.threads, .worker = cuda->base.worker });
     cuda->base.log.compiled += n;
     cuda->base.log.compile_ns += clock_ns() - start;
     for (size_t i = 0; i < n; i++)
@@ -452,22 +576,22 @@ static void compile_together(struct cuda *cuda, const struct put_off *list)
 bool cuda_build(struct backend *backend)
 {
     struct cuda *cuda = (struct cuda *)backend;
-    struct err ignored = { 0 };
-    if (!cuda->base.unbuilt)
-        return false;
-    cuda->base.unbuilt = 0;
-    struct put_off *list = cuda->modules ? take_put_off(cuda->modules, true) : NULL;
-    if (cuda_usable(cuda, &ignored))
-        compile_together(cuda, list);
-    return true;
+    const bool unbuilt = backend->unbuilt;
+    backend->unbuilt = false;
+    if (cuda->pool_of_programs && (!cuda->modules || !cuda->modules->being_built))
+        drop_pool(cuda); /* no kernel was missing */
+    return unbuilt;
 }
 
 void cuda_compile_put_off(struct cuda *cuda)
 {
     struct err ignored = { 0 }; /* a call that needs the function fails with it */
-    struct put_off *p = cuda->modules ? take_put_off(cuda->modules, false) : NULL;
-    if (p && cuda_usable(cuda, &ignored))
-        compile_together(cuda, p);
+    if (!cuda->modules || !cuda_usable(cuda, &ignored))
+        return;
+    struct put_off *p = cuda->modules->put_off;
+    cuda->modules->put_off = NULL;
+    end_builds(cuda);
+    compile_together(cuda, p);
     for (; p && cuda_usable(cuda, &ignored); p = p->next, ignored = (struct err){ 0 }) {
         const struct program_text program = program_of(p);
         function_of_program(cuda, &program, &ignored);

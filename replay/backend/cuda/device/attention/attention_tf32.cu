@@ -13,7 +13,7 @@ enum { BLOCKS = OTHERS / 8, AT_ONCE = DEPTHS > 64 ? 2 : 4 };
 #ifdef ONLY_attention_tf32_key_gradient
 enum { TURNS = 2 }; /* in one, it spills */
 #else
-enum { TURNS = DEPTHS > 64 ? 1 : 2 };
+enum { TURNS = DEPTHS > 64 ? 1 : BIAS ? 4 : 2 }; /* with a bias, four take no longer than one */
 #endif
 
 #define LOG2_E 1.4426950408889634f

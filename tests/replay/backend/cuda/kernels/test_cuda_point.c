@@ -219,6 +219,47 @@ static void test_one_kernel(void **state)
     pair_close(&p);
 }
 
+static void call_number(struct pair *p, const char *name, int to, int x, double y)
+{
+    for (int b = 0; b < 2; b++) {
+        struct value args[] = { value_tensor(pool[b][x]), number(&p->sides[b], y) };
+        pool[b][to] = call(&p->sides[b], name, args, 2);
+    }
+}
+
+/* Powers by 2 and 3 are products, others are not; sines of what is far from 0 are computed apart.
+ */
+static void test_powers_and_sines(void **state)
+{
+    (void)state;
+    static const struct {
+        double exponent;
+        const char *kernel;
+    } rows[] = {
+        { 2, "point_square" }, { 3, "point_cube" }, { -1, "point_pow" }, { 2.5, "point_pow" }
+    };
+    static const char *const sines[] = { "aten.sin.default", "aten.cos.default",
+                                         "aten.tan.default" };
+    struct pair p;
+    pair_open(&p);
+    make(&p, 0, (int64_t[]){ 5, 11 }, 2, 3);
+    p.sides[1].backend->log.on = true;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        call_number(&p, "aten.pow.Tensor_Scalar", 1, 0, rows[i].exponent);
+        const size_t n = launches(&p);
+        assert_string_equal(p.sides[1].backend->log.launches.v[n - 1].what, rows[i].kernel);
+        agree(&p, 1);
+    }
+    call_number(&p, "aten.mul.Scalar", 2, 0, 1 << 20);
+    for (size_t i = 0; i < sizeof sines / sizeof *sines; i++) {
+        call1(&p, sines[i], 3, 0);
+        call1(&p, sines[i], 4, 2);
+        agree(&p, 3);
+        agree(&p, 4);
+    }
+    pair_close(&p);
+}
+
 /* Nodes without common memory are one kernel at any size, so none is compiled at a later one. */
 static void test_equal_sizes(void **state)
 {
@@ -408,9 +449,13 @@ static void test_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),       cmocka_unit_test(test_one_kernel),
-        cmocka_unit_test(test_equal_sizes), cmocka_unit_test(test_smaller_groups),
-        cmocka_unit_test(test_aliases),     cmocka_unit_test(test_random),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_one_kernel),
+        cmocka_unit_test(test_powers_and_sines),
+        cmocka_unit_test(test_equal_sizes),
+        cmocka_unit_test(test_smaller_groups),
+        cmocka_unit_test(test_aliases),
+        cmocka_unit_test(test_random),
         cmocka_unit_test(test_programs),
     };
     setenv("XDG_CACHE_HOME", temp_path("cache"), 1);

@@ -41,7 +41,7 @@ static void make_jobs(struct compile_job *jobs)
     };
     struct err err = ERR_INIT;
     for (int i = 0; i < N; i++) {
-        jobs[i] = (struct compile_job){ .program = programs[i] };
+        jobs[i] = (struct compile_job){ .program = programs[i], .architecture = 90 };
         if (!programs[i].file)
             jobs[i].program.text = str_of(programs[i].text.p);
         assert_true(program_source(&jobs[i].program, &jobs[i].source, &err));
@@ -82,8 +82,7 @@ static void test_workers_compile(void **state)
     };
     broken.nvrtc.create = refuses;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct compile_options how = { .architecture = 90,
-                                             .processors = rows[i].processors,
+        const struct compile_options how = { .processors = rows[i].processors,
                                              .threads = rows[i].threads,
                                              .worker = "/proc/self/exe" };
         make_jobs(jobs);
@@ -98,12 +97,12 @@ static void test_long_program(void **state)
     (void)state;
     enum { PROGRAMS = 4, LONG = (1 << 24) + 1 };
     struct compile_job all[PROGRAMS][N], jobs[1 + PROGRAMS] = {
-        { .program = { .name = "long" } },
+        { .program = { .name = "long" }, .architecture = 90 },
     };
     struct compiler broken = compiler;
-    const struct compile_options how = {
-        .architecture = 90, .processors = 4, .threads = 4, .worker = "/proc/self/exe"
-    };
+    const struct compile_options how = { .processors = 4,
+                                         .threads = 4,
+                                         .worker = "/proc/self/exe" };
     broken.nvrtc.create = refuses;
     assert_true(buf_reserve(&jobs[0].source, LONG));
     memset(jobs[0].source.p, ' ', LONG);
@@ -143,7 +142,7 @@ static void test_lost_workers(void **state)
     for (size_t i = 0; i <= sizeof scripts / sizeof *scripts; i++) {
         const char *path = temp_path("worker");
         struct compile_options how = {
-            .architecture = 90, .processors = 4, .threads = 4, .worker = path, .seconds = 1
+            .processors = 4, .threads = 4, .worker = path, .seconds = 1
         };
         unlink(path);
         if (i < sizeof scripts / sizeof *scripts) { /* otherwise there is no such program */
@@ -158,6 +157,39 @@ static void test_lost_workers(void **state)
         check_jobs(jobs, true);
         assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
         assert_int_equal(errno, ECHILD);
+    }
+}
+
+/* Processes that are started first; jobs that are added one by one, and taken in another order; and
+ * a pool that is freed with jobs that nobody waits for. */
+static void test_pool(void **state)
+{
+    (void)state;
+    for (int started = 0; started < 2; started++) {
+        struct compile_job jobs[N];
+        const struct compile_options how = { .processors = 4,
+                                             .threads = 4,
+                                             .worker = started ? "/proc/self/exe" : NULL };
+        struct compile_pool *pool = compile_pool_new(&compiler, &how);
+        assert_non_null(pool);
+        if (started)
+            compile_pool_start(pool);
+        make_jobs(jobs);
+        for (int i = 0; i < N; i++)
+            compile_pool_add(pool, &jobs[i], 1);
+        for (int i = N; i-- > 0;)
+            compile_pool_wait(pool, &jobs[i]);
+        assert_true(compile_pool_take_ns(pool) > 0);
+        assert_int_equal(compile_pool_take_ns(pool), 0);
+        check_jobs(jobs, true);
+        make_jobs(jobs);
+        compile_pool_add(pool, jobs, N);
+        compile_pool_free(pool);
+        for (int i = 0; i < N; i++) {
+            buf_release(&jobs[i].source);
+            buf_release(&jobs[i].code);
+        }
+        compile_pool_free(NULL);
     }
 }
 
@@ -180,9 +212,8 @@ static void test_serve_refuses(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_workers_compile),
-        cmocka_unit_test(test_long_program),
-        cmocka_unit_test(test_lost_workers),
+        cmocka_unit_test(test_workers_compile), cmocka_unit_test(test_long_program),
+        cmocka_unit_test(test_lost_workers),    cmocka_unit_test(test_pool),
         cmocka_unit_test(test_serve_refuses),
     };
     struct err err = ERR_INIT;

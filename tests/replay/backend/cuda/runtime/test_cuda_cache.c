@@ -29,8 +29,10 @@ static void test_round_trip(void **state)
     (void)state;
     const char *folder = temp_path("a/b/c"); /* made when something is kept */
     expect(folder, 13, 0, NULL);
+    assert_true(cubin_cache_is_empty(folder));
     assert_true(cubin_cache_write(folder, key, 13, 0, STR("code")));
     expect(folder, 13, 0, "code");
+    assert_false(cubin_cache_is_empty(folder));
     expect(folder, 13, 1, NULL);
     expect(folder, 12, 9, NULL);
     assert_true(cubin_cache_write(folder, key, 12, 9, STR("older")));
