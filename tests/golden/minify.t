@@ -362,6 +362,17 @@ Seconds are estimated by the cost model of profile; a limit of them is a number 
     calls 17 -> 1, symbols 2 -> 1, guards 0 -> 0
     2> symtape: cost.tape: the result as a tape
 
+Why each part is needed is asked within --max-calls, too.
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'calls>=3' --passes location --max-calls 3 -o asked.tape | sed -n '/^why/,$p'
+    why each of the first parts is needed
+      embedding = aten.embedding.default, replaced by an input: it still fails
+      transpose = aten.transpose.int, replaced by an input: it still fails
+    2> symtape: asked.tape: the result as a tape
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'calls>=3' --passes location --max-calls 1 -o once.tape | sed -n '/^why/,$p'
+    2> symtape: once.tape: the result as a tape
+
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'sizes>=3'
     2> symtape: --cost: "sizes>=3" is not NAME>=N or NAME, where NAME is one of guards, dispatches, evaluations, symbolic-tensors, expr-size, exprs, calls, seconds
     [exit 2]
