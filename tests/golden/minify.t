@@ -499,6 +499,11 @@ Mistakes.
     2> symtape: minify: an argument is missing: name a graph, as in bert.tape:0/0:forward
     [exit 2]
 
+    $ symtape minify $RECORDINGS/train.log.zst
+    2> symtape: no compile of $RECORDINGS/train.log.zst failed: name a graph, and what it means that it fails (--guard, --specializes, --cost, --torch-oracle, --check)
+    2> symtape: several graphs match; there are 0/0_0:dynamo_output_graph, 0/0_0:aot_joint_graph, 0/0_0:aot_forward_graph, 0/0_0:aot_backward_graph
+    [exit 2]
+
     $ symtape minify $RECORDINGS/train.log.zst --check true
     2> symtape: several graphs match; there are 0/0_0:dynamo_output_graph, 0/0_0:aot_joint_graph, 0/0_0:aot_forward_graph, 0/0_0:aot_backward_graph
     [exit 2]
