@@ -313,9 +313,10 @@ static void pick_results(struct minify_job *job)
     struct out *out = job->cmd->out;
     if (job->status == 0) {
         out_note(out,
-                 "no compile failed; if results are wrong, symtape minify %s --torch-oracle "
+                 "nothing failed; if results are wrong, symtape minify %s --torch-oracle "
                  "accuracy finds the graph that computes them",
                  job->operand);
+        job->nothing_failed = true;
         return;
     }
     job->chosen.torch = "accuracy";
