@@ -100,7 +100,9 @@ static void put_reasons(const struct issue *issue, struct buf *out)
     const struct why_list *whys = issue->whys;
     if (!whys || whys->list.n == 0)
         return;
-    buf_puts(out, "### Why each part is needed\n\n| part | removed | then |\n|---|---|---|\n");
+    buf_printf(out, "### Why %s is needed\n\n",
+               whys->is_short ? "each of the first parts" : "each part");
+    buf_puts(out, "| part | removed | then |\n|---|---|---|\n");
     for (size_t i = 0; i < whys->list.n; i++) {
         const struct why *why = &whys->list.v[i];
         buf_puts(out, "| ");

@@ -65,6 +65,7 @@ static void fill_result(struct minify_result *result, struct search *search)
     result->before = search->first_size;
     result->after = search->best_size;
     result->calls = search->calls;
+    result->spent = search->spent;
     result->unneeded = search->calls - search->spent_now - search->confirming;
     result->hits = search->hits;
     result->resumed = search->resumed;

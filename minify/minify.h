@@ -95,6 +95,7 @@ struct minify_result {
     struct answer first;    /* to the original */
     struct cand_size before, after;
     uint64_t calls;         /* of the oracle in this run, repeats and unneeded ones included */
+    uint64_t spent;         /* of those that the schedule needed, earlier runs included */
     uint64_t unneeded;      /* questions asked in advance that the schedule did not need */
     uint64_t hits, resumed; /* answers from the cache; of those, from an earlier run */
     uint64_t boring, other, unresolved;

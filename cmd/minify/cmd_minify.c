@@ -198,8 +198,9 @@ static bool read_job(struct minify_job *job, struct err *err)
 {
     return minify_read_options(job, err) && minify_check_oracle(job, err) &&
            minify_check_files(job, err) && (!job->program || minify_record(job, err)) &&
-           minify_pick(job, err) && minify_list_graphs(job, err) && minify_check_files(job, err) &&
-           read_whole_graph(job, err);
+           minify_pick(job, err) &&
+           (job->nothing_failed || (minify_list_graphs(job, err) && minify_check_files(job, err) &&
+                                    read_whole_graph(job, err)));
 }
 
 /* The first questions, and a program that is run again, may take as long as the search. */
@@ -207,6 +208,8 @@ static int answer_job(struct minify_job *job)
 {
     struct search_signals signals;
     struct err err = { 0 };
+    if (job->nothing_failed)
+        return EXIT_DIFFERS;
     if (minify_only_costs(job->args))
         return minify_print_cost(job);
     job->options.stop = search_signals_begin(&signals);

@@ -50,6 +50,7 @@ struct minify_job {
     bool program;                   /* the operands are the command of a program */
     int status;                     /* with which that program ended */
     double program_seconds;         /* that it took */
+    bool nothing_failed;            /* neither the program nor a compile of it */
     bool is_picked;                 /* by minify_pick(), which set these: */
     bool traced;                    /* tracing succeeded before the compile failed */
     struct str failed;              /* the failure on the tape */

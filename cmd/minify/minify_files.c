@@ -9,6 +9,7 @@
 #include "minify/candidate/candidate_tape.h"
 #include "minify/issue.h"
 #include "minify/program/python_text.h"
+#include "trace/base/clock.h"
 
 enum { ASIDES_MAX = 20 };
 
@@ -207,14 +208,28 @@ static bool write_issue(const struct minify_job *job, struct err *err)
     return good;
 }
 
+/* Returns what --deadline and --max-calls leave of the search. */
+static struct why_limits whys_limits(const struct minify_job *job)
+{
+    const struct minify_options *options = &job->options;
+    const struct minify_result *result = &job->result;
+    double left = options->deadline - result->seconds;
+    return (struct why_limits){ .timeout = options->timeout,
+                                .until = options->deadline > 0 ? clock_seconds() + left : 0,
+                                .most = options->max_calls ? options->max_calls - result->spent : 0,
+                                .cancel = options->stop };
+}
+
 bool minify_find_whys(struct minify_job *job, struct err *err)
 {
+    const struct minify_options *options = &job->options;
     bool shown = job->oracle->cheap || job->args->issue;
-    if (job->result.end != MINIFY_DONE || !(shown || job->args->good))
+    bool spent = options->max_calls && job->result.spent >= options->max_calls;
+    if (job->result.end != MINIFY_DONE || !(shown || job->args->good) || spent)
         return true;
+    const struct why_limits limits = whys_limits(job);
     out_progress(job->cmd->out, "checking why each part is needed");
-    bool good = why_find(job->result.best, job->oracle, job->options.timeout, job->options.stop,
-                         &job->whys, err);
+    bool good = why_find(job->result.best, job->oracle, &limits, &job->whys, err);
     out_progress_end(job->cmd->out);
     job->has_whys = good;
     return good;

@@ -185,6 +185,28 @@ static void put_graph_name(const struct minify_job *job, struct trace *trace,
     selector_print_graph(trace, list, ref, out);
 }
 
+/* Dynamo refuses a compile of its own accord: no graph fails. */
+static bool is_recompile_limit(const struct failure *failure)
+{
+    return str_find(failure->reason, STR("recompile_limit")) < failure->reason.n;
+}
+
+static bool fail_without_graph(const struct minify_job *job, const struct failure *failure,
+                               struct err *err)
+{
+    if (is_recompile_limit(failure))
+        return err_set(err, ERR_USAGE,
+                       "%s: no graph fails: the function was compiled too often; symtape diagnose "
+                       "says what changed from call to call, and minify --guard finds the calls "
+                       "that add a guard",
+                       job->operand);
+    return err_set(err, ERR_USAGE,
+                   "%s: the compile that failed has no graph: PyTorch logs a graph only after "
+                   "tracing succeeded; symtape minify -- python PROGRAM records the partial "
+                   "graph, too",
+                   job->operand);
+}
+
 static bool pick_graph(struct minify_job *job, struct trace *trace,
                        const struct failure_list *failures, struct err *err)
 {
@@ -196,11 +218,7 @@ static bool pick_graph(struct minify_job *job, struct trace *trace,
         return false;
     note_picked(job, failures);
     if (!find_graph(list, failure->attempt, &ref))
-        return err_set(err, ERR_USAGE,
-                       "%s: the compile that failed has no graph: PyTorch logs a graph only after "
-                       "tracing succeeded; symtape minify -- python PROGRAM records the partial "
-                       "graph, too",
-                       job->operand);
+        return fail_without_graph(job, failure, err);
     put_graph_name(job, trace, list, ref, &operand);
     buf_put(&said, failure->cause.n ? failure->cause : failure->reason);
     job->operand = keep(job, &operand);
@@ -275,15 +293,30 @@ static bool pick_of_trace(struct minify_job *job, struct trace *trace, struct er
     return ok;
 }
 
+/* A user who names a tape alone learns what else is to be named. */
+static bool note_nothing_failed(const struct minify_job *job, struct trace *trace, struct err *err)
+{
+    const struct graph_list *list = trace_graphs(trace, err);
+    if (!list)
+        return false;
+    if (list->n > 1)
+        out_note(job->cmd->out,
+                 "no compile of %s failed: name a graph, and what it means that it fails "
+                 "(--guard, --specializes, --cost, --torch-oracle, --check)",
+                 job->operand);
+    return true;
+}
+
 /* If a program ended with an error and no compile of it failed, its results may be wrong. */
 static void pick_results(struct minify_job *job)
 {
     struct out *out = job->cmd->out;
     if (job->status == 0) {
         out_note(out,
-                 "no compile failed; if results are wrong, symtape minify %s --torch-oracle "
+                 "nothing failed; if results are wrong, symtape minify %s --torch-oracle "
                  "accuracy finds the graph that computes them",
                  job->operand);
+        job->nothing_failed = true;
         return;
     }
     job->chosen.torch = "accuracy";
@@ -315,6 +348,8 @@ bool minify_pick(struct minify_job *job, struct err *err)
         return true;
     }
     bool ok = pick_of_trace(job, trace, err);
+    if (ok && !job->program && !job->is_picked)
+        ok = note_nothing_failed(job, trace, err);
     trace_close(trace);
     if (ok && job->program && !job->is_picked)
         pick_results(job);

@@ -294,7 +294,8 @@ static void put_why_text(const struct minify_job *job, struct buf *out)
     if (!job->has_whys)
         return;
     if (job->whys.list.n)
-        buf_puts(out, "\nwhy each part is needed\n");
+        buf_printf(out, "\nwhy %s is needed\n",
+                   job->whys.is_short ? "each of the first parts" : "each part");
     for (size_t i = 0; i < job->whys.list.n && i < WHYS_SHOWN; i++) {
         const struct why *why = &job->whys.list.v[i];
         buf_printf(out, "  %.*s, %.*s: %.*s\n", STR_ARG(why->element), STR_ARG(why->taken),

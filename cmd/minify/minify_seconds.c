@@ -18,7 +18,7 @@ static bool estimate_program(struct cost_ahead *ret, const struct candidate *can
                              struct cost_nodes nodes, struct err *err)
 {
     struct candidate program = *candidate; /* Dynamo traces it, whoever made it */
-    const struct cost_ahead_nodes of = { nodes.evaluated, nodes.guards };
+    const struct cost_ahead_nodes of = { nodes.evaluated, nodes.guards, nodes.exprs };
     struct buf tape = BUF_INIT;
     struct trace *trace = NULL;
     program.kind = GRAPH_DYNAMO;
@@ -81,12 +81,11 @@ static void set_shares(const struct cost_ahead *ahead, struct cost_table *table)
         sum += share(ns[COST_TERM_UNIT], (double)of[GRAPH_COST_CALLS],
                      (double)all->of[GRAPH_COST_CALLS]);
         sum += share(ns[COST_TERM_SIZE], (double)row->symbolic_sizes, sizes);
-        sum += share(ns[COST_TERM_GUARD], (double)of[GRAPH_COST_GUARDS],
-                     (double)all->of[GRAPH_COST_GUARDS]);
         sum += share((double)ahead->evaluated_ns, (double)row->nodes.evaluated,
                      (double)table->nodes.evaluated);
         sum +=
             share((double)ahead->guards_ns, (double)row->nodes.guards, (double)table->nodes.guards);
+        sum += share((double)ahead->exprs_ns, (double)row->nodes.exprs, (double)table->nodes.exprs);
         table->rows.v[i].counts.of[GRAPH_COST_SECONDS] = ms_of(sum);
     }
 }

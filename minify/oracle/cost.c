@@ -219,7 +219,8 @@ static uint64_t guard_nodes(const struct graph_replay *single, uint32_t from)
 struct cost_nodes cost_nodes_of_walk(const struct graph_replay *single)
 {
     return (struct cost_nodes){ .evaluated = env_counts(single->env).evaluated_nodes,
-                                .guards = guard_nodes(single, 0) };
+                                .guards = guard_nodes(single, 0),
+                                .exprs = sym_pool_count(env_pool(single->env)) };
 }
 
 /* ---- By operator ---- */
@@ -228,6 +229,7 @@ struct cost_walk {
     struct cost_table *table;
     struct cost_counts before; /* the call that is made now */
     uint64_t evaluated_before; /* nodes */
+    size_t exprs_before;
     uint32_t guards_before;
     struct graph_cost_row *row; /* its operator's */
     bool failed;
@@ -249,6 +251,7 @@ static void begin_call(void *user, struct graph_replay *single, const struct ste
     struct cost_walk *w = user;
     w->before = count_walk(single);
     w->evaluated_before = env_counts(single->env).evaluated_nodes;
+    w->exprs_before = sym_pool_count(env_pool(single->env));
     w->guards_before = env_n_guards(single->env);
     w->row = row_of(w->table, str_of(step->name));
 }
@@ -264,6 +267,7 @@ static bool end_call(void *user, struct graph_replay *single, const struct step 
     w->row->counts.of[GRAPH_COST_CALLS]++;
     w->row->nodes.evaluated += env_counts(single->env).evaluated_nodes - w->evaluated_before;
     w->row->nodes.guards += guard_nodes(single, w->guards_before);
+    w->row->nodes.exprs += sym_pool_count(env_pool(single->env)) - w->exprs_before;
     w->row->symbolic_sizes +=
         symbolic_sizes_in(env_pool(single->env), single->program->first[step->node]);
     uint64_t largest = largest_of(single, step->node);

@@ -42,9 +42,10 @@ struct cost_counts {
 void cost_put(struct buf *out, enum cost cost, uint64_t n);
 
 /* The nodes of the expressions that PyTorch's time grows with, as sympy counts them: of those that
- * were evaluated by their ranges (env_counts.evaluated_nodes), and of the guards. */
+ * were evaluated by their ranges (env_counts.evaluated_nodes), and of the guards; and the number of
+ * distinct expressions. */
 struct cost_nodes {
-    uint64_t evaluated, guards;
+    uint64_t evaluated, guards, exprs;
 };
 
 /* Estimates the milliseconds that compiling a graph takes, whose walk had these nodes. Threads call

@@ -126,7 +126,8 @@ static void check_root_guards(struct shape_walk *a)
 static struct shape_failure guard_failure(struct shape_walk *a, struct str expr, uint32_t node)
 {
     const struct program *in;
-    const struct node *at = program_node(a->single->program, node, &in);
+    const struct node *at =
+        node == ENV_NODE_NONE ? NULL : program_node(a->single->program, node, &in);
     struct shape_failure ret = { .text = arena_copy(&a->arena, expr) };
     ret.signature.kind = a->oracle->oracle.name;
     ret.signature.message = failure_normalise(ret.text, &a->arena);
@@ -205,6 +206,8 @@ static uint64_t count_cost(struct shape_walk *a)
 {
     enum cost cost = a->oracle->limit.cost;
     uint64_t ms = 0;
+    if (cost == GRAPH_COST_CALLS)
+        return graph_counts(a->candidate->graph).calls;
     if (cost != GRAPH_COST_SECONDS)
         return cost_of_walk(a->single, a->candidate->graph).of[cost];
     if (!a->oracle->estimate(a->candidate, cost_nodes_of_walk(a->single), &ms, &a->answer->err))
@@ -269,10 +272,12 @@ static bool make_program(struct shape_walk *a, struct err *err)
 static bool walk_candidate(struct shape_walk *a, struct err *err)
 {
     const struct injection *inject = a->oracle->injects ? &a->oracle->injection : NULL;
+    bool ok = true;
+    if (a->oracle->question == SHAPE_COST && a->oracle->limit.cost == GRAPH_COST_CALLS)
+        return true; /* the graph alone has their number */
     a->single->more = go_on;
     a->single->more_user = a;
     guard_match_begin(&a->match, a->oracle->what);
-    bool ok = true;
     if (a->oracle->question == SHAPE_COST)
         ok = make_program(a, err);
     ok = ok && (a->unfit || engines_walk(a->single, a->candidate, inject, &a->arena, err));
@@ -427,7 +432,7 @@ static bool make_shape_id(struct shape_oracle *o, const struct shape_options *op
 {
     static const char *const names[] = { "expect", "guard", "specializes", "cost" };
     struct buf id = BUF_INIT;
-    int version = o->question == SHAPE_COST ? 2 : 1; /* what a journal may have answers of */
+    int version = o->question == SHAPE_COST ? 3 : 1; /* what a journal may have answers of */
     o->oracle.name = str_of(names[o->question]);
     buf_printf(&id, "shape %d %s %.*s\n%.*s\n%.*s\n%.*s\n%.*s\n%.*s", version, names[o->question],
                STR_ARG(o->what), STR_ARG(options->inject), STR_ARG(o->signature.kind),

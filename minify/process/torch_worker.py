@@ -51,6 +51,22 @@ def set_up(torch):
     return None
 
 
+def warm_up(torch):
+    """Does once what each question would do in its first compile: imports, and of Inductor the check which vector instructions the
+    processor has, for which it compiles and runs programs. A thread would be missing after a fork: Inductor, which starts some,
+    compiles nothing here."""
+    try:
+        torch.compile(lambda x: x + 1, backend="aot_eager", dynamic=True)(torch.zeros(3))
+        if SETUP["named"] == "inductor":  # noqa: F821
+            import torch._inductor.codegen.cpp
+            import torch._inductor.compile_fx
+            import torch._inductor.cpu_vec_isa
+            torch._inductor.cpu_vec_isa.pick_vec_isa()
+    except Exception:
+        pass  # a question says what is wrong
+    torch._dynamo.reset()
+
+
 def start():
     """Imports PyTorch; gives it, or None, and the line that says so."""
     # A graph that Inductor's cache has is not lowered again, so that it would not fail.
@@ -65,10 +81,11 @@ def start():
     except BaseException as error:
         why = " ".join(("%s: %s" % (type(error).__name__, error)).split())[:900]
         return None, ("setup: --env: PyTorch cannot be imported: " if SETUP["env"] else "no: ") + why  # noqa: F821
+    torch.set_num_threads(1)
+    warm_up(torch)  # before what the user imports, which may be what makes compiling fail
     why = set_up(torch)
     if why:
         return None, "setup: " + " ".join(why.split())[:900]
-    torch.set_num_threads(1)
     return torch, "ready %s" % torch.__version__
 
 

@@ -1,5 +1,5 @@
 """Runs the program whose path is the last argument as python PATH would, once program_check.py has
-nothing against it. What was read is what is run. Exit code 125: refused, with a line that says why."""
+nothing against it. What was read is what is run. Exit code 125: refused, or PyTorch cannot be imported, with a line that says why."""
 
 
 def run_program(path):
@@ -12,6 +12,12 @@ def run_program(path):
     why = refusal(source, NAMES)  # noqa: F821 (program_check.py stands in front of this)
     if why:
         print("refused: " + why)
+        sys.exit(125)
+    exec("\n".join(SETUP["env"]), {})  # noqa: F821
+    try:
+        import torch  # noqa: F401 (the program's own exit code would be that of an error)
+    except Exception as error:
+        print("PyTorch cannot be imported: %s: %s" % (type(error).__name__, error))
         sys.exit(125)
     sys.argv = [path]
     module = types.ModuleType("__main__")

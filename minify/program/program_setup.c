@@ -341,7 +341,8 @@ void program_setup_json(const struct program_setup *setup, struct buf *out)
     struct json_writer w = json_writer_of(out);
     struct str module = STR(""), name = STR("");
     struct buf backend = BUF_INIT;
-    if (program_backend_parts(setup->backend, &module, &name))
+    bool has_parts = program_backend_parts(setup->backend, &module, &name);
+    if (has_parts)
         program_put_backend(setup->backend, &backend);
     json_open_object(&w, NULL);
     put_statements(&w, "env", STATEMENTS_ENV, setup, out);
@@ -350,6 +351,7 @@ void program_setup_json(const struct program_setup *setup, struct buf *out)
     put_folders(&w, setup->imports);
     json_put_str(&w, "module", backend.n ? module : STR(""));
     json_put_str(&w, "backend", buf_str(&backend));
+    json_put_str(&w, "named", has_parts ? STR("") : setup->backend);
     json_close(&w);
     out->failed |= backend.failed;
     buf_release(&backend);

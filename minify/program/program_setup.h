@@ -26,7 +26,7 @@ struct program_setup {
     struct str imports; /* modules, and files that end in .py: "mylib,tools/patch.py" */
     struct str env;     /* "K=V,K2=V2": only a comma that NAME= follows separates */
     struct str config;  /* "inductor.max_autotune=True": the same */
-    struct str backend; /* "module:name"; other backends need nothing */
+    struct str backend; /* "module:name", or a name of PyTorch's, for which programs need nothing */
 };
 
 /* Checks all texts; returns false with ERR_USAGE, which names the option. */

@@ -17,13 +17,22 @@ static void copy_last_line(struct str text, char *ret, size_t size)
     snprintf(ret, size, "%.*s", STR_ARG(str_first(text, size - 1)));
 }
 
+/* Prints PyTorch's version, which takes seconds to import, from the file that has it alone. */
+static const char version_script[] =
+    "import sys\n"
+    "if sys.path[:1] == ['']: del sys.path[0]\n"
+    "import importlib.util, runpy\n"
+    "try:\n"
+    "    folder = importlib.util.find_spec('torch').submodule_search_locations[0]\n"
+    "    print(runpy.run_path(folder + '/version.py')['__version__'])\n"
+    "except (OSError, KeyError, TypeError, IndexError):\n"
+    "    import torch\n"
+    "    print(torch.__version__)\n";
+
 static bool ask_version(const char *python, const atomic_bool *cancel, struct repro_verified *ret,
                         struct err *err)
 {
-    const char *argv[] = { python, "-c",
-                           "import sys; sys.path[:1] == [''] and sys.path.pop(0); import torch; "
-                           "print(torch.__version__)",
-                           NULL };
+    const char *argv[] = { python, "-c", version_script, NULL };
     struct child child = {
         .argv = argv, .environment = environ, .timeout = ASK_SECONDS, .cancel = cancel
     };

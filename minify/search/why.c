@@ -1,10 +1,12 @@
 #include "minify/search/why.h"
 
+#include "trace/base/clock.h"
+
 struct why_search {
     const struct candidate *best;
     struct oracle *oracle;
-    double timeout;
-    const atomic_bool *cancel;
+    const struct why_limits *limits;
+    uint32_t of_kind; /* parts of this kind that were examined */
     struct why_list *ret;
     struct err *err;
 };
@@ -57,7 +59,18 @@ static void store_good(struct why_search *f, struct candidate *candidate)
 
 static bool why_is_cancelled(const struct why_search *f)
 {
-    return f->cancel && atomic_load(f->cancel);
+    return f->limits->cancel && atomic_load(f->limits->cancel);
+}
+
+/* Returns whether one more part of this kind may be examined. */
+static bool may_examine(struct why_search *f)
+{
+    const struct why_limits *limits = f->limits;
+    bool ends = f->of_kind == WHYS_OF_A_KIND || (limits->most && f->ret->calls >= limits->most) ||
+                (limits->until > 0 && clock_seconds() >= limits->until);
+    f->ret->is_short |= ends;
+    f->of_kind += !ends;
+    return !ends && !why_is_cancelled(f);
 }
 
 /* Asks about the first of these edits that can be applied. */
@@ -72,8 +85,8 @@ static bool ask_without_part(struct why_search *f, struct str element, const str
         if (!less)
             continue;
         struct oracle_question asking = { .call = f->ret->calls++,
-                                          .cancel = f->cancel,
-                                          .timeout = f->timeout };
+                                          .cancel = f->limits->cancel,
+                                          .timeout = f->limits->timeout };
         struct answer answer = { .verdict = VERDICT_UNRESOLVED };
         f->oracle->ask(f->oracle, less, &asking, &answer);
         if (why_is_cancelled(f)) { /* it was interrupted, so its answer does not count */
@@ -117,6 +130,8 @@ static bool ask_calls(struct why_search *f)
         const struct node *node = &graph->nodes[i];
         if (!node_is_call(node))
             continue;
+        if (!may_examine(f))
+            break;
         const struct arg *of = node_args(graph, node);
         uint32_t source = of && of->kind == ARG_NODE ? of->u.node : i;
         const struct edit edits[] = { { EDIT_CUT, i, 1, 0 },
@@ -133,7 +148,7 @@ static bool ask_calls(struct why_search *f)
 static bool ask_symbols(struct why_search *f)
 {
     static const char *const taken[] = { "made a number" };
-    for (uint32_t i = 0; i < f->best->n_symbols; i++) {
+    for (uint32_t i = 0; i < f->best->n_symbols && may_examine(f); i++) {
         const struct cand_symbol *symbol = &f->best->symbols[i];
         const struct edit edit = { EDIT_STATIC, i, 0, 0 };
         struct buf text = BUF_INIT;
@@ -150,7 +165,7 @@ static bool ask_symbols(struct why_search *f)
 static bool ask_guards(struct why_search *f)
 {
     static const char *const taken[] = { "removed" };
-    for (uint32_t i = 0; i < f->best->n_guards; i++) {
+    for (uint32_t i = 0; i < f->best->n_guards && may_examine(f); i++) {
         const struct cand_guard *guard = &f->best->guards[i];
         const struct edit edit = { EDIT_REMOVE_GUARD, i, 0, 0 };
         struct buf text = BUF_INIT;
@@ -167,8 +182,8 @@ static bool ask_outputs(struct why_search *f)
     static const char *const taken[] = { "removed" };
     const struct graph *graph = f->best->graph;
     const struct node *output = &graph->nodes[graph->n_nodes - 1];
-    for (uint32_t i = 0; output->op == NODE_OUTPUT && output->n_args > 1 && i < output->n_args;
-         i++) {
+    uint32_t n = output->op == NODE_OUTPUT && output->n_args > 1 ? output->n_args : 0;
+    for (uint32_t i = 0; i < n && may_examine(f); i++) {
         const struct arg *arg = &graph->args[output->first_arg + i];
         const struct edit edit = { EDIT_REMOVE_OUTPUT, i, 0, 0 };
         struct buf text = BUF_INIT;
@@ -181,12 +196,21 @@ static bool ask_outputs(struct why_search *f)
     return true;
 }
 
-bool why_find(const struct candidate *best, struct oracle *oracle, double timeout,
-              const atomic_bool *cancel, struct why_list *ret, struct err *err)
+bool why_find(const struct candidate *best, struct oracle *oracle, const struct why_limits *limits,
+              struct why_list *ret, struct err *err)
 {
-    struct why_search f = { best, oracle, timeout, cancel, ret, err };
+    static bool (*const ask_parts[])(struct why_search *) = { ask_calls, ask_symbols, ask_guards,
+                                                              ask_outputs };
+    struct why_search f = {
+        .best = best, .oracle = oracle, .limits = limits, .ret = ret, .err = err
+    };
+    bool ok = true;
     *ret = (struct why_list){ .calls = 0 };
-    return ask_calls(&f) && ask_symbols(&f) && ask_guards(&f) && ask_outputs(&f);
+    for (size_t i = 0; ok && i < sizeof ask_parts / sizeof *ask_parts; i++) {
+        f.of_kind = 0;
+        ok = ask_parts[i](&f);
+    }
+    return ok;
 }
 
 void why_release(struct why_list *list)

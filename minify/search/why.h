@@ -19,6 +19,7 @@ struct why_list {
     vec_of(struct why)
     list;
     uint64_t calls; /* of the oracle */
+    bool is_short;  /* a limit left parts out */
     /* The largest neighbour that does not fail (VERDICT_BORING), which is the nearest; NULL:
      * none. */
     struct candidate *good;
@@ -26,11 +27,23 @@ struct why_list {
     struct arena arena;
 };
 
-/* Finds the reason for each part. `timeout` is in seconds for each question. Parts that no edit
- * removes are not listed. Returns false with err set; the list has the parts that were found until
- * then. Returns true with a shorter list if it is cancelled. */
-bool why_find(const struct candidate *best, struct oracle *oracle, double timeout,
-              const atomic_bool *cancel, struct why_list *ret, struct err *err);
+/* Of a result that is far from small, the first parts of each kind (calls, symbols, guards,
+ * outputs) are explained. */
+#define WHYS_OF_A_KIND 64
+
+/* How long a question may take, and when no further one is asked. */
+struct why_limits {
+    double timeout;            /* seconds for each question */
+    double until;              /* by clock_seconds(); 0: no limit */
+    uint64_t most;             /* questions; 0: no limit */
+    const atomic_bool *cancel; /* NULL, or becomes true to end early */
+};
+
+/* Finds the reason for each part. Parts that no edit removes are not listed. Returns false with err
+ * set; the list has the parts that were found until then. Returns true with a shorter list if it is
+ * cancelled or a limit is reached. */
+bool why_find(const struct candidate *best, struct oracle *oracle, const struct why_limits *limits,
+              struct why_list *ret, struct err *err);
 void why_release(struct why_list *list);
 
 #endif

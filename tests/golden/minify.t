@@ -313,23 +313,23 @@ A cost without a number prints what the graph costs, and writes nothing.
       expr-size        3: nodes of the largest size of a result, as sympy counts them
       exprs            192: distinct expressions, those of the recording included
       calls            17: calls of the graph
-      seconds          545 ms: estimated time of compiling
+      seconds          498 ms: estimated time of compiling
 
     Estimated: Dynamo, AOTAutograd without gradients and guards, as counts of the replay by what a unit of work took with PyTorch 2.13 on another machine.
-    With these units, symtape profile --cost-model, which knows what was dispatched, was 10 % off in the median of 17 recordings; --torch-oracle seconds, with a limit, measures what PyTorch takes.
+    With these units, symtape profile --cost-model, which knows what was dispatched, was 9 % off in the median of 17 recordings; --torch-oracle seconds, with a limit, measures what PyTorch takes.
 
       operator                        guards  dispatches  evaluations  symbolic-tensors  expr-size  calls  seconds
-      aten.addmm.default                   -          13           14                 3          3      1  36.0 ms
-      aten.view.default                    -           6           14                 2          3      2  47.0 ms
-      aten.add.Tensor                      -           3           33                 1          1      1  22.0 ms
-      aten.convolution.default             1          15           10                 3          1      1  55.0 ms
-      aten.detach.default                  -           2            2                 1          1      2  36.0 ms
-      aten.embedding.default               -           3            -                 1          1      1  22.0 ms
-      aten.native_layer_norm.default       -          20           91                11          1      1  81.0 ms
+      aten.addmm.default                   -          13           14                 3          3      1  49.0 ms
+      aten.view.default                    -           6           14                 2          3      2  79.0 ms
+      aten.add.Tensor                      -           3           33                 1          1      1  18.0 ms
+      aten.convolution.default             1          15           10                 3          1      1  65.0 ms
+      aten.detach.default                  -           2            2                 1          1      2  25.0 ms
+      aten.embedding.default               -           3            -                 1          1      1  28.0 ms
+      aten.native_layer_norm.default       -          20           91                11          1      1  74.0 ms
       aten.t.default                       -           1            -                 -          1      1  6.00 ms
-      aten.tanh.default                    -           3            2                 1          1      1  22.0 ms
+      aten.tanh.default                    -           3            2                 1          1      1  17.0 ms
       aten.transpose.int                   -           8            7                 2          1      2  49.0 ms
-      operator.getitem                     -           -            -                 -          1      3  49.0 ms
+      operator.getitem                     -           -            -                 -          1      3  31.0 ms
       operator.mul                         -           -            -                 -          -      1  4.00 ms
     [exit 1]
 
@@ -339,19 +339,19 @@ Without a kind it is Dynamo's graph that costs.
     $RECORDINGS/train.log.zst: cost of the compile: guards 1; --cost 'guards>=1' keeps what makes half of it
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost guards --json | python3 -c 'import json, sys; cost = json.load(sys.stdin); print(cost["cost"], cost["proposed"], cost["total"]["guards"], cost["operators"][0])'
-    guards 1 1 {'operator': 'aten.convolution.default', 'guards': 1, 'dispatches': 15, 'evaluations': 10, 'symbolic-tensors': 3, 'expr-size': 1, 'calls': 1, 'seconds': 0.055}
+    guards 1 1 {'operator': 'aten.convolution.default', 'guards': 1, 'dispatches': 15, 'evaluations': 10, 'symbolic-tensors': 3, 'expr-size': 1, 'calls': 1, 'seconds': 0.065}
 
 Seconds are estimated by the cost model of profile; a limit of them is a number with a point.
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost seconds --json | python3 -c 'import json, sys; cost = json.load(sys.stdin); parts = sum(row["seconds"] for row in cost["operators"]); print(cost["cost"], cost["release"], cost["release_error"], 0 < cost["proposed"] < cost["total"]["seconds"], 0 < parts < cost["total"]["seconds"])'
-    seconds 213 0.1 True True
+    seconds 213 0.093 True True
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'seconds>=0.05' -o seconds.tape | sed -n '1s/;.*//p'
     calls 17 -> 1, symbols 2 -> 1, guards 0 -> 0
     2> symtape: seconds.tape: the result as a tape
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'seconds>=7.5' -o none.tape
-    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: does not fail: its cost is not seconds>=7.5, but seconds 0.545
+    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: does not fail: its cost is not seconds>=7.5, but seconds 0.498
     [exit 1]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'seconds>=1s' -o none.tape
@@ -361,6 +361,17 @@ Seconds are estimated by the cost model of profile; a limit of them is a number 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'expr-size>=3' -o cost.tape | sed -n '1s/;.*//p'
     calls 17 -> 1, symbols 2 -> 1, guards 0 -> 0
     2> symtape: cost.tape: the result as a tape
+
+Why each part is needed is asked within --max-calls, too.
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'calls>=3' --passes location --max-calls 3 -o asked.tape | sed -n '/^why/,$p'
+    why each of the first parts is needed
+      embedding = aten.embedding.default, replaced by an input: it still fails
+      transpose = aten.transpose.int, replaced by an input: it still fails
+    2> symtape: asked.tape: the result as a tape
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'calls>=3' --passes location --max-calls 1 -o once.tape | sed -n '/^why/,$p'
+    2> symtape: once.tape: the result as a tape
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'sizes>=3'
     2> symtape: --cost: "sizes>=3" is not NAME>=N or NAME, where NAME is one of guards, dispatches, evaluations, symbolic-tensors, expr-size, exprs, calls, seconds
@@ -486,6 +497,11 @@ Mistakes.
 
     $ symtape minify
     2> symtape: minify: an argument is missing: name a graph, as in bert.tape:0/0:forward
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst
+    2> symtape: no compile of $RECORDINGS/train.log.zst failed: name a graph, and what it means that it fails (--guard, --specializes, --cost, --torch-oracle, --check)
+    2> symtape: several graphs match; there are 0/0_0:dynamo_output_graph, 0/0_0:aot_joint_graph, 0/0_0:aot_forward_graph, 0/0_0:aot_backward_graph
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst --check true

@@ -72,6 +72,14 @@ None of its graphs fails alone, so that the program is run again; one that succe
     2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: does not fail: PyTorch 2.13.0 does not fail
     [exit 1]
 
+A program that ends well, and of which no compile failed, has nothing to reduce.
+
+    $ STATUS=0 ./run
+    2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
+    2> symtape: the program ended with exit code 0
+    2> symtape: nothing failed; if results are wrong, symtape minify minified.recording.tape --torch-oracle accuracy finds the graph that computes them
+    [exit 1]
+
 What PyTorch cannot tell of a graph is no answer.
 
     $ echo '{"outcome": "cannot", "message": "no memory"}' > answer; ./run --torch-oracle accuracy; test -e again

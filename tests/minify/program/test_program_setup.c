@@ -78,15 +78,18 @@ static void test_json(void **state)
     struct buf out = BUF_INIT;
     struct program_setup whole = whole_setup();
     const struct program_setup other = { .backend = STR("mylib:fast") },
-                               none = { .allow = STR("") };
+                               named = { .backend = STR("inductor") }, none = { .allow = STR("") };
     program_setup_json(&other, &out);
+    program_setup_json(&named, &out);
     program_setup_json(&none, &out);
     buf_putc(&out, '\0');
     assert_string_equal(out.p,
                         "{\"env\":[],\"imports\":[\"import mylib\"],\"config\":[],\"folders\":[],"
-                        "\"module\":\"mylib\",\"backend\":\"mylib.fast\"}"
+                        "\"module\":\"mylib\",\"backend\":\"mylib.fast\",\"named\":\"\"}"
                         "{\"env\":[],\"imports\":[],\"config\":[],\"folders\":[],\"module\":\"\","
-                        "\"backend\":\"\"}");
+                        "\"backend\":\"\",\"named\":\"inductor\"}"
+                        "{\"env\":[],\"imports\":[],\"config\":[],\"folders\":[],\"module\":\"\","
+                        "\"backend\":\"\",\"named\":\"\"}");
     buf_release(&out);
     check_alloc_failures(write_once, &whole);
 }

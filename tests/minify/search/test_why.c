@@ -33,7 +33,7 @@ static void test_each_part(void **state)
     struct candidate *best = candidate_read_fx(str_of(fx), &options, &err);
     assert_non_null(best);
     struct why_list list;
-    assert_true(why_find(best, &oracle, 0, NULL, &list, &err));
+    assert_true(why_find(best, &oracle, &(struct why_limits){ .cancel = NULL }, &list, &err));
     assert_int_equal(list.list.n, 3);
     assert_str_is(list.list.v[0].element, "sin = torch.sin");
     assert_str_is(list.list.v[0].result, "it does not fail any more");
@@ -45,16 +45,53 @@ static void test_each_part(void **state)
     assert_non_null(list.good);
     assert_int_equal(list.good_at, 0);
     why_release(&list);
+    assert_false(list.is_short);
+    const struct why_limits few = { .most = 1 };
+    assert_true(why_find(best, &oracle, &few, &list, &err));
+    assert_int_equal(list.list.n, 1);
+    assert_true(list.is_short);
+    why_release(&list);
+    const struct why_limits over = { .until = 1 };
+    assert_true(why_find(best, &oracle, &over, &list, &err));
+    assert_int_equal(list.list.n, 0);
+    assert_true(list.is_short);
+    why_release(&list);
     const atomic_bool cancelled = true;
-    assert_true(why_find(best, &oracle, 0, &cancelled, &list, &err));
+    const struct why_limits never = { .cancel = &cancelled };
+    assert_true(why_find(best, &oracle, &never, &list, &err));
     assert_int_equal(list.list.n, 0);
     assert_null(list.good);
     why_release(&list);
     candidate_free(best);
 }
 
+/* Of many calls the first are examined, and then the symbols. */
+static void test_first_parts(void **state)
+{
+    (void)state;
+    struct buf fx = BUF_INIT;
+    struct candidate_options options = { 0 };
+    struct why_list list;
+    struct err err = ERR_INIT;
+    buf_puts(&fx, "class GraphModule(torch.nn.Module):\n"
+                  "    def forward(self, s77: \"Sym(s77)\", x: \"f32[s77, 8][8, 1]cpu\"):\n");
+    for (int i = 0; i <= WHYS_OF_A_KIND; i++)
+        buf_printf(&fx, "        sin_%d: \"f32[s77, 8][8, 1]cpu\" = torch.sin(x)\n", i);
+    buf_puts(&fx, "        return (sin_0,)\n");
+    struct candidate *best = candidate_read_fx(buf_str(&fx), &options, &err);
+    assert_non_null(best);
+    assert_true(why_find(best, &oracle, &(struct why_limits){ .cancel = NULL }, &list, &err));
+    assert_int_equal(list.list.n, WHYS_OF_A_KIND + 1);
+    assert_str_is(list.list.v[WHYS_OF_A_KIND].element, "symbol s77");
+    assert_true(list.is_short);
+    why_release(&list);
+    candidate_free(best);
+    buf_release(&fx);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_each_part) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_each_part),
+                                        cmocka_unit_test(test_first_parts) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static double sum_of(const struct cost_shares *shares)
     return ret;
 }
 
-static const struct cost_ahead_nodes NO_NODES = { 0, 0 };
+static const struct cost_ahead_nodes NO_NODES = { 0 };
 
 static struct cost_ahead ahead_of(const char *graph, int release, struct cost_ahead_nodes nodes)
 {
@@ -68,13 +68,13 @@ static void test_nodes(void **state)
 {
     (void)state;
     struct cost_ahead none = ahead_of(ONE, 213, NO_NODES);
-    struct cost_ahead some = ahead_of(ONE, 213, (struct cost_ahead_nodes){ 1000, 10 });
-    struct cost_ahead more = ahead_of(ONE, 213, (struct cost_ahead_nodes){ 2000, 20 });
+    struct cost_ahead some = ahead_of(ONE, 213, (struct cost_ahead_nodes){ 1000, 10, 100 });
+    struct cost_ahead more = ahead_of(ONE, 213, (struct cost_ahead_nodes){ 2000, 20, 200 });
     struct cost_ahead most =
-        ahead_of(ONE, 213, (struct cost_ahead_nodes){ UINT64_MAX, UINT64_MAX });
-    assert_true(none.evaluated_ns == 0 && none.guards_ns == 0);
-    assert_true(some.evaluated_ns > 0 && some.guards_ns > 0);
-    assert_int_equal(some.ns, none.ns + some.evaluated_ns + some.guards_ns);
+        ahead_of(ONE, 213, (struct cost_ahead_nodes){ UINT64_MAX, UINT64_MAX, UINT64_MAX });
+    assert_true(none.evaluated_ns == 0 && none.guards_ns == 0 && none.exprs_ns == 0);
+    assert_true(some.evaluated_ns > 0 && some.guards_ns > 0 && some.exprs_ns > 0);
+    assert_int_equal(some.ns, none.ns + some.evaluated_ns + some.guards_ns + some.exprs_ns);
     assert_int_equal(more.ns - some.ns, some.ns - none.ns);
     assert_true(most.ns > more.ns);
 }
