@@ -234,7 +234,9 @@ static bool attempt_after_call(void *user, const struct program *program, const 
         run->could_be_fast[op_index(step->op)]++;
     if (run->traces)
         traced_evaluate_view(&run->traced, run->state.ops, program, step, result);
-    if (run->traces && !traced_evaluate(&run->traced, run->state.ops, result))
+    if (run->traces &&
+        (!traced_evaluate_unused(&run->traced, run->state.ops, program, step, result) ||
+         !traced_evaluate(&run->traced, run->state.ops, result)))
         return err_nomem(err);
     suppress_guards(run, run->walker.depth && run->early[run->walker.depth - 1]);
     if (!guard_log_gather(&run->log))
