@@ -195,6 +195,15 @@ static bool attempt_input(void *user, const struct program *program, const struc
     return !run->traces || traced_evaluate(&run->traced, run->state.ops, *ret) || err_nomem(err);
 }
 
+static struct value attempt_attribute(void *user, const struct program *program,
+                                      const struct step *step)
+{
+    struct attempt_run *run = user;
+    return run->traces || program != program->root
+               ? expected_value(run->state.ops, step->expected)
+               : replay_state_attribute(&run->state, step->target, step->expected);
+}
+
 /* Lets the next conditions add guards, or not, because the call was evaluated early. */
 static void suppress_guards(struct attempt_run *run, bool on)
 {
@@ -234,7 +243,9 @@ static bool attempt_after_call(void *user, const struct program *program, const 
         run->could_be_fast[op_index(step->op)]++;
     if (run->traces)
         traced_evaluate_view(&run->traced, run->state.ops, program, step, result);
-    if (run->traces && !traced_evaluate(&run->traced, run->state.ops, result))
+    if (run->traces &&
+        (!traced_evaluate_unused(&run->traced, run->state.ops, program, step, result) ||
+         !traced_evaluate(&run->traced, run->state.ops, result)))
         return err_nomem(err);
     suppress_guards(run, run->walker.depth && run->early[run->walker.depth - 1]);
     if (!guard_log_gather(&run->log))
@@ -684,6 +695,7 @@ static bool open_run(struct attempt_run *run, struct err *err)
     run->walker = (struct walker){ .ops = run->state.ops,
                                    .env = run->state.env,
                                    .input = attempt_input,
+                                   .attribute = attempt_attribute,
                                    .before = attempt_before_call,
                                    .after = attempt_after_call,
                                    .user = run,

@@ -163,7 +163,9 @@ static bool graph_after_call(void *user, const struct program *program, const st
     struct graph_replay *replay = user;
     if (replay->traces)
         traced_evaluate_view(&replay->traced, replay->ops, program, step, result);
-    if (replay->traces && !traced_evaluate(&replay->traced, replay->ops, result))
+    if (replay->traces &&
+        (!traced_evaluate_unused(&replay->traced, replay->ops, program, step, result) ||
+         !traced_evaluate(&replay->traced, replay->ops, result)))
         return err_nomem(err);
     return program != program->root || !replay->more ||
            replay->more(replay->more_user, replay, step);

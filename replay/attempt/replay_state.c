@@ -584,6 +584,22 @@ struct value replay_state_input(struct replay_state *state, const struct node *n
     return number && number->number != SYM_NONE ? make_number(state, number) : value_none();
 }
 
+/* Returns the gradient of an input, L['x'].grad, which no record describes: its sizes are those of
+ * the input (compare_gradient()). VALUE_NONE: the name is not that of a gradient, or its printed
+ * meta is another. */
+static struct value make_gradient(struct replay_state *state, struct str name,
+                                  const struct expected *expected)
+{
+    const struct replay_name *of =
+        str_ends(name, STR("_grad")) ? find_inputs(state, str_first(name, name.n - 4)) : NULL;
+    const struct replay_input *tensor = of ? input_at(state, of->tensor) : NULL;
+    if (!tensor || expected->kind != EXPECT_TENSOR || !agrees_with_meta(state, tensor, expected))
+        return value_none();
+    struct tensor_meta meta = tensor->meta;
+    meta.requires_grad = false;
+    return value_tensor(ops_new_tensor(state->ops, &meta));
+}
+
 struct value replay_state_placeholder(struct replay_state *state, const struct node *node,
                                       const struct expected *expected)
 {
@@ -594,6 +610,9 @@ struct value replay_state_placeholder(struct replay_state *state, const struct n
     const struct replay_input *input = tensor ? tensor : number;
     if (input && agrees_with_meta(state, input, expected))
         return input->is_tensor ? make_tensor(state, input, number) : make_number(state, input);
+    struct value gradient = found ? value_none() : make_gradient(state, node->name, expected);
+    if (gradient.kind != VALUE_NONE)
+        return gradient;
     /* A symbol passed as an input keeps its name after it became a number: s27: "Sym(16)". */
     sym_id alias = find_alias(state, node->name);
     sym_id symbol = alias != SYM_NONE ? alias : sym_symbol_find(env_pool(state->env), node->name);
@@ -602,6 +621,27 @@ struct value replay_state_placeholder(struct replay_state *state, const struct n
         return value_sym(
             number_type_of(state->env, symbol) == NUMBER_FLOAT ? VALUE_FLOAT : VALUE_INT, symbol);
     return expected_value(state->ops, expected);
+}
+
+/* Returns the name of the placeholder that would have the source of an attribute: that of
+ * L['x'].p['q'] is "x___p__q", where "L['" and the last "]" were removed, and that of L['x'].p is
+ * "L__x___p". .p is NULL when memory ran out. */
+static struct str name_of_attribute(struct replay_state *state, struct str attribute)
+{
+    struct str inner = inputs_placeholder_name(attribute, &state->arena);
+    char *text = arena_bytes(&state->arena, inner.n + 4);
+    if (!inner.p || !text || find_inputs(state, inner))
+        return inner;
+    int n = snprintf(text, inner.n + 4, "L_%.*s_", STR_ARG(inner));
+    return (struct str){ text, (size_t)n };
+}
+
+struct value replay_state_attribute(struct replay_state *state, struct str attribute,
+                                    const struct expected *expected)
+{
+    struct node node = { .name = name_of_attribute(state, attribute) };
+    return node.name.p ? replay_state_placeholder(state, &node, expected)
+                       : expected_value(state->ops, expected);
 }
 
 /* Returns whether a size that was set is printed as the number that it was when it was recorded. */

@@ -37,6 +37,12 @@ bool traced_evaluate(struct traced *traced, struct ops *ops, struct value result
  * result may write in another way. */
 void traced_evaluate_view(struct traced *traced, struct ops *ops, const struct program *program,
                           const struct step *step, struct value result);
+/* For a part of the gradient of a cat() in the backward part of a joint graph: evaluates the
+ * conditions for the parts that no one uses, too, which are no nodes of the graph. Autograd cuts
+ * the gradient for every tensor that was concatenated (cat_tensors_backward of
+ * torch/csrc/autograd/FunctionsManual.cpp), in their order. False: out of memory. */
+bool traced_evaluate_unused(struct traced *traced, struct ops *ops, const struct program *program,
+                            const struct step *step, struct value result);
 /* Evaluates what AOTAutograd evaluates beside the calls when it first runs Dynamo's graph, before
  * it traces the joint or inference graph (run_functionalized_fw_and_collect_metadata of
  * torch/_functorch/_aot_autograd/collect_metadata_analysis.py): results are wrapped for

@@ -498,8 +498,10 @@ static bool warm_input(struct interpreter *in, struct program *p, const struct s
     return true;
 }
 
-static struct value other_value(struct walker *w, const struct step *step)
+static struct value other_value(struct walker *w, const struct program *p, const struct step *step)
 {
+    if (step->kind == STEP_ATTRIBUTE && step->expected->kind == EXPECT_TENSOR && w->attribute)
+        return w->attribute(w->user, p, step);
     if (step->expected->kind != EXPECT_NOTHING)
         return expected_value(w->ops, step->expected);
     if (step->kind == STEP_ATTRIBUTE)
@@ -510,9 +512,19 @@ static struct value other_value(struct walker *w, const struct step *step)
 static bool walk_other(struct interpreter *in, struct program *p, const struct step *step,
                        struct value *ret)
 {
-    (void)p;
-    *ret = other_value(in->user, step);
+    *ret = other_value(in->user, p, step);
     return true;
+}
+
+static bool warm_other(struct interpreter *in, struct program *p, const struct step *step,
+                       struct value *ret)
+{
+    struct walker *w = in->user;
+    bool is_tensor = step->kind == STEP_ATTRIBUTE && p->first[step->node].kind == VALUE_TENSOR;
+    if (!is_tensor)
+        return walk_other(in, p, step, ret);
+    *ret = value_again(w, p->first[step->node], 0);
+    return !walk_has_ended(w);
 }
 
 /* An output or alias of a value that does not exist, which no other node of the graph uses. */
@@ -557,7 +569,7 @@ static const struct interpreter_callbacks warm_walk = {
     .begin = walk_begin,
     .input = warm_input,
     .call = warm_call,
-    .other = walk_other,
+    .other = warm_other,
     .missing = walk_missing,
 };
 

@@ -204,6 +204,8 @@ enum op_outcome ops_dispatch_slices(struct ops *ops, struct op *op, struct value
         return outcome;
     if (op->writes)
         forget_written(&c);
+    if (!ops->kernel)
+        mark_cached_views(&c);
     *ret = c.ret;
     return OP_DONE;
 }

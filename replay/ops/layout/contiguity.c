@@ -1,5 +1,7 @@
 #include "replay/ops/layout/layout.h"
 
+#include "replay/ops/layout/cached_views.h"
+
 /* Evaluates a != b in the way of check_contiguous_sizes_strides and is_contiguous of
  * torch/_prims_common, or in that of c10/core/Contiguity.h. */
 static sym_id differ(struct call *c, sym_id a, sym_id b, bool python)
@@ -112,7 +114,13 @@ bool is_contiguous(struct call *c, struct tensor x, enum memory_format format)
 {
     const struct tensor_meta *meta = x.meta;
     if (format == FORMAT_CONTIGUOUS || format == FORMAT_PRESERVE) {
-        if (contiguous_or_false_cpp(c, x))
+        bool known = contiguity_is_known(c, x);
+        if (known)
+            env_suppress_guards(c->env);
+        bool contiguous = contiguous_or_false_cpp(c, x);
+        if (known)
+            env_resume_guards(c->env);
+        if (contiguous)
             return true;
         if (c->failed || !c->symbolic || has_only_hinted(c, meta))
             return false;

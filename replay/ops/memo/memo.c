@@ -98,7 +98,7 @@ static bool rebuild_result(struct call *c, const struct call_key *key, uint32_t 
 {
     const struct memo *memo = c->ops->memo;
     const struct slot *slot = &memo->slots.v[(*at)++];
-    struct tensor x = { slot->u.meta, c->fresh_from + slot->n, NULL };
+    struct tensor x = { .meta = slot->u.meta, .storage = c->fresh_from + slot->n };
     switch ((enum slot_kind)slot->kind) {
     case SLOT_VALUE: *ret = slot->u.value; return true;
     case SLOT_FRESH:

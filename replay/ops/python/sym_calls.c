@@ -289,6 +289,8 @@ struct value python_number(struct call *c, struct str name, const struct value *
         return value_ite(c, args);
     if (n == 1)
         return unary_number(c, number, args[0]);
+    if (n == 2 && str_is(name, "log")) /* math.log(x, base) */
+        return value_truediv(c, unary_number(c, number, args[0]), unary_number(c, number, args[1]));
     if (n == 2)
         return binary_number(c, number, args[0], args[1]);
     refuse(c, "TypeError", "%s got %u arguments", number->name, n);

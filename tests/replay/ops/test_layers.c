@@ -168,6 +168,47 @@ static void test_formats(void **state)
     assert_true(all > first);
 }
 
+/* --- Views of PyTorch's cache --- */
+
+static struct tensor view_again(struct ops *ops, const char *name, const struct value *args,
+                                uint32_t n)
+{
+    struct value ret;
+    assert_int_equal(ops_call(ops, str_of(name), &(struct arguments){ args, n, NULL, 0 }, &ret),
+                     OP_DONE);
+    return ret.u.tensor;
+}
+
+/* A view that was made before is one of PyTorch's cache, with and without the layers. */
+static void test_cached_views(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "a", "b", "c", "d" };
+    struct err err = ERR_INIT;
+    for (unsigned layers = 0; layers < 4; layers++) {
+        struct shape_env *env = shape_env_new(NULL, &err);
+        struct ops *ops = env ? ops_new(env, &err) : NULL;
+        assert_non_null(ops);
+        ops_set_layers(ops, layers & 1, layers & 2);
+        struct value x = input(ops, names), one = value_int(SYM_ID_ONE),
+                     minus = value_int(sym_integer(ops_pool(ops), -1));
+        struct value slice[] = { x, one, one };
+        struct value flat[] = { x, value_items(VALUE_LIST, &minus, 1) };
+        struct value both[] = { x, x };
+        assert_false(view_again(ops, "aten.slice.Tensor", slice, 3).cached_view);
+        assert_true(view_again(ops, "aten.slice.Tensor", slice, 3).cached_view);
+        assert_false(view_again(ops, "aten.reshape.default", flat, 2).cached_view);
+        assert_true(view_again(ops, "aten.reshape.default", flat, 2).cached_view);
+        /* What is no view of its argument, and what is the argument, are left. */
+        view_again(ops, "aten.add.Tensor", both, 2);
+        assert_false(view_again(ops, "aten.add.Tensor", both, 2).cached_view);
+        view_again(ops, "aten.contiguous.default", &x, 1);
+        assert_false(view_again(ops, "aten.contiguous.default", &x, 1).cached_view);
+        ops_free(ops);
+        shape_env_free(env);
+    }
+}
+
 /* --- Autograd --- */
 
 /* Returns how often the call dispatched clone(). */
@@ -301,9 +342,8 @@ static void test_recordings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_autograd),
+        cmocka_unit_test(test_calls),        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_cached_views), cmocka_unit_test(test_autograd),
         cmocka_unit_test(test_recordings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,6 +102,10 @@ bool check_meta_copy(struct call *c, struct tensor x, struct tensor source)
         return refuse(c, "RuntimeError",
                       "more than one element of the written-to tensor refers to a single memory "
                       "location");
+    if (x.cached_view) {
+        x.cached_view = false; /* AOTAutograd copies to a functional tensor instead */
+        is_contiguous(c, x, FORMAT_CONTIGUOUS);
+    }
     bool in_kernel = c->in_kernel;
     c->in_kernel = true;
     maybe_convert(c, value_tensor(source), x.meta->dtype); /* src.to(self) */

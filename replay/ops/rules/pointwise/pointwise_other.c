@@ -135,7 +135,30 @@ bool rule_complex(struct call *c)
     if (eager(c))
         return ret_tensor(c, iterator_result(c, c->args, 2, out));
     struct value x[] = { arg(c, 0), arg(c, 1) };
-    return maybe_broadcast(c, x, 2) && ret_tensor(c, prim_elementwise(c, x, 2, out));
+    bool in_kernel = c->in_kernel;
+    c->in_kernel = true;
+    for (int i = 0; i < 2; i++)
+        x[i] = maybe_convert(c, x[i], out); /* real.to(corresponding_complex_dtype(...)) */
+    c->in_kernel = in_kernel;
+    return !c->failed && maybe_broadcast(c, x, 2) && ret_tensor(c, prim_elementwise(c, x, 2, out));
+}
+
+/* polar of torch/_refs/_conversions.py: the parts of complex(abs, angle) are written. */
+bool rule_polar(struct call *c)
+{
+    struct tensor abs = arg_tensor(c, 0), angle = arg_tensor(c, 1);
+    if (eager(c) || !c->symbolic)
+        return rule_complex(c);
+    struct tensor z = CALL(c, "aten.complex.default", T(abs), T(angle));
+    static const char *const parts[][2] = { { "aten.cos.default", "aten.real.default" },
+                                            { "aten.sin.default", "aten.imag.default" } };
+    for (int i = 0; i < 2 && !c->failed; i++) {
+        struct tensor factor = CALL(c, parts[i][0], T(angle));
+        struct tensor part = CALL(c, "aten.mul.Tensor", T(abs), T(factor));
+        struct tensor into = CALL(c, parts[i][1], T(z));
+        CALL(c, "aten.copy_.default", T(into), T(part));
+    }
+    return !c->failed && ret_tensor(c, z);
 }
 
 /* --- Composites --- */

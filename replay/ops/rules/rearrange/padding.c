@@ -1,4 +1,5 @@
 /* pad and the operators of its modes. */
+#include "replay/ops/rules/compose.h"
 #include "replay/ops/rules/factory/factories.h"
 
 #include <string.h>
@@ -244,6 +245,50 @@ static const char *pad_operator(struct str mode, uint32_t n)
                                             : NULL;
 }
 
+/* --- pad with mode circular --- */
+
+static sym_id at_least_zero(struct call *c, sym_id n)
+{
+    return guard_bool(c, lt(c, n, SYM_ID_ZERO)) ? SYM_ID_ZERO : n;
+}
+
+static struct tensor part_of(struct call *c, struct tensor x, uint32_t dim, sym_id from, sym_id to)
+{
+    return CALL(c, "aten.slice.Tensor", T(x), I(c, dim), N(from), N(to));
+}
+
+/* Copies the input to the middle of the new tensor. */
+static void copy_middle(struct call *c, struct tensor x, struct tensor out, const sym_id *pad,
+                        uint32_t n)
+{
+    struct tensor to = out, from = x;
+    for (uint32_t i = 0; i < n / 2 && !c->failed; i++) {
+        uint32_t dim = x.meta->ndim - 1 - i;
+        sym_id left = pad[2 * i], right = pad[2 * i + 1];
+        to = part_of(c, to, dim, at_least_zero(c, left),
+                     sub(c, out.meta->size[dim], at_least_zero(c, right)));
+        from = part_of(c, from, dim, at_least_zero(c, sub(c, SYM_ID_ZERO, left)),
+                       sub(c, x.meta->size[dim], at_least_zero(c, sub(c, SYM_ID_ZERO, right))));
+    }
+    CALL(c, "aten.copy_.default", T(to), T(from));
+}
+
+/* Copies to both sides of a dimension of the new tensor what is at its other end. */
+static void copy_sides(struct call *c, struct tensor out, uint32_t dim, sym_id left, sym_id right)
+{
+    sym_id size = out.meta->size[dim];
+    if (guard_bool(c, gt(c, left, SYM_ID_ZERO))) {
+        sym_id end = sub(c, size, at_least_zero(c, right));
+        struct tensor to = part_of(c, out, dim, SYM_ID_ZERO, left);
+        CALL(c, "aten.copy_.default", T(to), T(part_of(c, out, dim, sub(c, end, left), end)));
+    }
+    if (guard_bool(c, gt(c, right, SYM_ID_ZERO))) {
+        sym_id start = at_least_zero(c, left);
+        struct tensor to = part_of(c, out, dim, sub(c, size, right), size);
+        CALL(c, "aten.copy_.default", T(to), T(part_of(c, out, dim, start, add(c, start, right))));
+    }
+}
+
 /* _pad_circular writes a new tensor part by part. The input has a channel, and a batch or none. */
 static bool pad_circular(struct call *c, struct tensor x, const sym_id *pad, uint32_t n)
 {
@@ -261,7 +306,15 @@ static bool pad_circular(struct call *c, struct tensor x, const sym_id *pad, uin
               "Negative padding value is resulting in an empty dimension");
     }
     struct tensor_kind kind = { x.meta->dtype, x.meta->device };
-    return ret_tensor(c, empty(c, kind, g.size, g.n));
+    struct tensor out = empty(c, kind, g.size, g.n);
+    if (eager(c) || !c->symbolic)
+        return ret_tensor(c, out);
+    out = c->failed ? no_tensor() : CALL(c, "aten.new_empty.default", T(x), ints(c, g.size, g.n));
+    if (!c->failed)
+        copy_middle(c, x, out, pad, n);
+    for (uint32_t i = 0; i < n / 2 && !c->failed; i++)
+        copy_sides(c, out, g.n - 1 - i, pad[2 * i], pad[2 * i + 1]);
+    return !c->failed && ret_tensor(c, out);
 }
 
 /* pad_symint of ATen/native/PadNd.cpp: (self, pad, mode, value) */

@@ -164,6 +164,8 @@ bool rule_quantile(struct call *c)
         length = size_of(x, wrap_dim(c, arg_int(c, 2), ndim_of(x)));
     int64_t most = behaves(c->env, BEHAVIOR_QUANTILE_RANKS_IN_DOUBLE) ? 1LL << 53 : 1LL << 24;
     check(c, le(c, length, num(c, most)), "RuntimeError", "quantile() input tensor is too large");
+    if (c->symbolic && !eager(c))
+        return !c->failed && ret_tensor(c, quantile_by_calls(c, x));
     /* It is computed with q last, which a view then moves to the front. */
     sym_id sizes[TENSOR_MAX_DIM + 2], strides[TENSOR_MAX_DIM + 2];
     uint32_t first = ndim_of(q) == 1, n = first;
