@@ -565,6 +565,7 @@ struct run *run_new(const struct graph *graph, const struct run_options *options
                                       : ops_new(run->env, err);
     if (!run->ops)
         goto failed;
+    ops_set_layers(run->ops, false, true); /* a run needs no counts of PyTorch's dispatches */
     exec_init(&run->exec, run->ops, options->backend, options->seed);
     run->exec.sizes.most = run_recorded_most;
     run->exec.sizes.user = run;

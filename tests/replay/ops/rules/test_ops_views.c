@@ -283,11 +283,135 @@ static void test_scatter_overlapping(void **state)
     }
 }
 
+/* ---- Views of numbers ---- */
+
+/* A layout of at most four dimensions. */
+struct numbers {
+    uint32_t n;
+    int64_t size[4], stride[4];
+};
+
+static int64_t elements_of(const struct numbers *x)
+{
+    int64_t ret = 1;
+    for (uint32_t i = 0; i < x->n; i++)
+        ret *= x->size[i];
+    return ret;
+}
+
+/* Returns the offset of the element with that number, in order. */
+static int64_t offset_of(const struct numbers *x, int64_t number)
+{
+    int64_t ret = 0;
+    for (uint32_t i = x->n; i-- > 0; number /= x->size[i])
+        ret += number % x->size[i] * x->stride[i];
+    return ret;
+}
+
+/* Sets the strides that give `to` the elements of `from` in order, by looking at all of them. Those
+ * of dimensions of size 1 are not set. */
+static bool find_strides(const struct numbers *from, struct numbers *to)
+{
+    int64_t step = 1;
+    for (uint32_t i = to->n; i-- > 0; step *= to->size[i])
+        to->stride[i] = to->size[i] > 1 ? offset_of(from, step) : 0;
+    for (int64_t k = 0; k < elements_of(from); k++)
+        if (offset_of(from, k) != offset_of(to, k))
+            return false;
+    return true;
+}
+
+static uint32_t draw(uint32_t *state, uint32_t n)
+{
+    *state = *state * 1664525 + 1013904223;
+    return (*state >> 8) % n;
+}
+
+/* Draws a tensor with permuted, expanded, padded and single dimensions. */
+static void draw_layout(uint32_t *state, struct numbers *x)
+{
+    int64_t next = 1;
+    x->n = 1 + draw(state, 4);
+    for (uint32_t i = x->n; i-- > 0;) {
+        x->size[i] = 1 + draw(state, 4);
+        x->stride[i] = draw(state, 8) == 0 ? 0 : next;
+        next *= x->size[i] + (draw(state, 6) == 0);
+    }
+    const uint32_t a = draw(state, x->n), b = draw(state, x->n);
+    if (draw(state, 3) == 0) {
+        const int64_t size = x->size[a], stride = x->stride[a];
+        x->size[a] = x->size[b], x->stride[a] = x->stride[b];
+        x->size[b] = size, x->stride[b] = stride;
+    }
+}
+
+/* Draws sizes with as many elements: factors of the number, or anything. */
+static void draw_sizes(uint32_t *state, int64_t elements, struct numbers *x)
+{
+    x->n = 1 + draw(state, 4);
+    for (uint32_t i = 0; i < x->n; i++) {
+        int64_t size = i + 1 == x->n ? elements : 1 + draw(state, 6);
+        while (elements % size != 0)
+            size--;
+        x->size[i] = size;
+        elements /= size;
+    }
+}
+
+static void assert_viewed(struct world *w, struct value x, const struct numbers *to,
+                          const sym_id *shape, bool viewable)
+{
+    struct value items[4], ret = value_none();
+    for (uint32_t i = 0; i < to->n; i++)
+        items[i] = value_int(shape[i]);
+    const struct value args[] = { x, list(items, to->n) };
+    const enum op_outcome outcome =
+        ops_call(w->ops, STR("aten.view.default"), &(struct arguments){ args, 2, NULL, 0 }, &ret);
+    assert_int_equal(outcome, viewable ? OP_DONE : OP_REFUSED);
+    for (uint32_t i = 0; i < to->n && viewable; i++) {
+        assert_true(ret.u.tensor.meta->size[i] == sym_integer(w->pool, to->size[i]));
+        if (to->size[i] > 1)
+            assert_true(ret.u.tensor.meta->stride[i] == sym_integer(w->pool, to->stride[i]));
+    }
+}
+
+/* Views of eager tensors exist where some strides give their elements, and have those. */
+static void test_view_of_numbers(void **state)
+{
+    struct world *w = *state;
+    uint32_t random = 1, inferred = 0;
+    ops_set_eager(w->ops, true);
+    for (int k = 0; k < 20000; k++) {
+        struct numbers from, to;
+        sym_id size[4], stride[4], shape[4];
+        draw_layout(&random, &from);
+        draw_sizes(&random, elements_of(&from), &to);
+        for (uint32_t i = 0; i < from.n; i++) {
+            size[i] = sym_integer(w->pool, from.size[i]);
+            stride[i] = sym_integer(w->pool, from.stride[i]);
+        }
+        for (uint32_t i = 0; i < to.n; i++)
+            shape[i] = sym_integer(w->pool, to.size[i]);
+        if (draw(&random, 4) == 0)
+            shape[draw(&random, to.n)] = SYM_ID_MINUS_ONE, inferred++;
+        const struct tensor_meta meta = { .dtype = DTYPE_F32,
+                                          .device = { DEVICE_CPU, -1 },
+                                          .ndim = from.n,
+                                          .size = size,
+                                          .stride = stride,
+                                          .offset = SYM_ID_ZERO };
+        const struct value x = value_tensor(ops_new_tensor(w->ops, &meta));
+        assert_viewed(w, x, &to, shape, find_strides(&from, &to));
+    }
+    assert_true(inferred > 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_view, setup, teardown),
         cmocka_unit_test_setup_teardown(test_view_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_view_of_numbers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reshape_in_backward, setup, teardown),
         cmocka_unit_test_setup_teardown(test_slice, setup, teardown),
         cmocka_unit_test_setup_teardown(test_matrix_transpose, setup, teardown),
