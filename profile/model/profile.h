@@ -104,8 +104,8 @@ struct profile_compile {
     int64_t ns, restarted_ns;
     uint64_t n_records;
     uint32_t n_graphs, n_guards, n_symbols, n_specializations;
-    /* Of the guards' expressions of all attempts, the characters; those beyond the first 100 of each;
-     * and these of the attempts that have a graph. */
+    /* Of the guards' expressions of all attempts, the characters; those beyond the first 100 of
+     * each; and these of the attempts that have a graph. */
     uint64_t guard_characters, long_characters, long_characters_of_graphs;
     /* Calls in the graphs of the last attempt, and of those before it. */
     uint64_t calls[GRAPH_KINDS], thrown_calls[GRAPH_KINDS];

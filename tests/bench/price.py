@@ -79,7 +79,7 @@ def main():
     parser.add_argument("--levels", default="all", help="levels of --deep, separated by commas (all)")
     parser.add_argument("--jobs", type=int, default=1, help="so many models at a time, on a machine with many processors")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if options.inside:
         return inside(options.inside, options.compiles)
     ways = ["bare", "record", *options.levels.split(",")]

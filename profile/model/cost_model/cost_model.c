@@ -312,12 +312,6 @@ static void find_first_compiles(struct model_build *m)
     }
 }
 
-/* Ahead of a compile nodes stand for the length of guards: cost_ahead.h. */
-static uint64_t guard_characters(const struct model_build *m, const struct profile_compile *c)
-{
-    return c->guard_characters - (m->b->profile.options.ahead ? c->long_characters : 0);
-}
-
 /* Sets what the time of a kind of work besides dispatches grows with in a compile. */
 static void set_amounts(const struct model_build *m, size_t at, enum cost_units units,
                         double amount[COST_TERMS])
@@ -335,7 +329,7 @@ static void set_amounts(const struct model_build *m, size_t at, enum cost_units 
     amount[COST_TERM_GUARD] = (double)c->n_guards;
     amount[COST_TERM_JOINT] = (double)calls_of(c, GRAPH_JOINT);
     amount[COST_TERM_LONG] = (double)(dynamo ? c->long_characters : c->long_characters_of_graphs);
-    amount[COST_TERM_CHARACTER] = (double)guard_characters(m, c);
+    amount[COST_TERM_CHARACTER] = (double)c->guard_characters;
 }
 
 /* The calls of compiles in which dispatches are made, and what their time grows with besides. */
