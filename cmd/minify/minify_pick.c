@@ -301,7 +301,7 @@ static bool note_nothing_failed(const struct minify_job *job, struct trace *trac
         return false;
     if (list->n > 1)
         out_note(job->cmd->out,
-                 "no compile of %s failed: name a graph, and what it means that it fails "
+                 "no compile of %s failed: name a graph, and the condition to keep "
                  "(--guard, --specializes, --cost, --torch-oracle, --check)",
                  job->operand);
     return true;

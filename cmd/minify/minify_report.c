@@ -201,6 +201,7 @@ static void put_minify_json(const struct minify_job *job, struct buf *out)
     put_bisected(job, &w);
     put_compile_times(job, &w);
     fields_json_rows(&w, "why", &WHY_FIELDS, NULL, &whys, 0);
+    json_put_bool(&w, "why_complete", job->has_whys && !job->whys.is_short);
     if (!candidate_print_fx(job->result.best, &fx))
         out->failed = true;
     json_put_str(&w, "fx", buf_str(&fx));
@@ -301,6 +302,8 @@ static void put_why_text(const struct minify_job *job, struct buf *out)
         buf_printf(out, "  %.*s, %.*s: %.*s\n", STR_ARG(why->element), STR_ARG(why->taken),
                    STR_ARG(why->result));
     }
+    if (job->whys.list.n > WHYS_SHOWN)
+        buf_printf(out, "  ... and %zu more\n", job->whys.list.n - WHYS_SHOWN);
 }
 
 /* If a recorded guard alone adds the guard, no part of the graph is responsible for it. */
@@ -383,6 +386,16 @@ static void note_repro(const struct minify_job *job)
     buf_release(&text);
 }
 
+/* Returns why there is no graph that does not fail. */
+static const char *why_not_good(const struct minify_job *job)
+{
+    if (job->result.end != MINIFY_DONE)
+        return "the search was not finished";
+    if (!job->has_whys || job->whys.is_short)
+        return "a limit was reached before the oracle was asked about each part";
+    return "all graphs with one part less still fail, or the oracle could not decide";
+}
+
 static void note_files(const struct minify_job *job)
 {
     struct out *out = job->cmd->out;
@@ -400,11 +413,7 @@ static void note_files(const struct minify_job *job)
     if (job->has_good)
         out_note(out, "%s: the nearest graph that does not fail", args->good);
     else if (args->good)
-        out_note(out, "%s: not written: %s", args->good,
-                 job->result.end == MINIFY_DONE
-                     ? "all graphs with one part less still fail, or the "
-                       "oracle could not decide"
-                     : "the search was not finished");
+        out_note(out, "%s: not written: %s", args->good, why_not_good(job));
     if (args->issue)
         out_note(out, "%s: a bug report", args->issue);
     if (job->asides)

@@ -382,15 +382,13 @@ static struct str backend_of(const struct torch_options *options)
 static bool start_python(struct oracle_torch *o, struct err *err)
 {
     const struct torch_options *options = &o->options;
-    struct program_setup setup = options->setup;
     if (!options->backend.p)
         return err_nomem(err);
-    setup.backend = options->backend;
     if (options->launcher)
-        o->remote = torch_remote_open(options->launcher, &setup, err);
+        o->remote = torch_remote_open(options->launcher, &options->setup, err);
     else
         o->worker =
-            torch_worker_start(options->python.n ? options->python : torch_python(), &setup, err);
+            torch_worker_start(options->python.n ? options->python : torch_python(), &options->setup, err);
     return o->remote || o->worker;
 }
 

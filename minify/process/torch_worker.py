@@ -52,19 +52,26 @@ def set_up(torch):
 
 
 def warm_up(torch):
-    """Does once what each question would do in its first compile: imports, and of Inductor the check which vector instructions the
-    processor has, for which it compiles and runs programs. A thread would be missing after a fork: Inductor, which starts some,
-    compiles nothing here."""
+    """Does once what each question would do in its first compile. A thread would be missing after a fork: Inductor, which starts
+    some, compiles nothing here."""
     try:
         torch.compile(lambda x: x + 1, backend="aot_eager", dynamic=True)(torch.zeros(3))
         if SETUP["named"] == "inductor":  # noqa: F821
             import torch._inductor.codegen.cpp
             import torch._inductor.compile_fx
-            import torch._inductor.cpu_vec_isa
-            torch._inductor.cpu_vec_isa.pick_vec_isa()
     except Exception:
         pass  # a question says what is wrong
     torch._dynamo.reset()
+
+
+def find_vector_instructions():
+    """Has Inductor find the vector instructions of the processor, for which it compiles and runs programs, with the compiler that
+    --config names: it keeps the answer."""
+    try:
+        import torch._inductor.cpu_vec_isa
+        torch._inductor.cpu_vec_isa.pick_vec_isa()
+    except Exception:
+        pass  # a question says what is wrong
 
 
 def start():
@@ -86,6 +93,8 @@ def start():
     why = set_up(torch)
     if why:
         return None, "setup: " + " ".join(why.split())[:900]
+    if SETUP["named"] == "inductor":  # noqa: F821
+        find_vector_instructions()
     return torch, "ready %s" % torch.__version__
 
 

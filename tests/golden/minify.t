@@ -493,6 +493,20 @@ Candidates that fail otherwise are kept aside.
     2> symtape: if it fails only sometimes, --repeat 20 runs it 20 times
     [exit 1]
 
+A limit that ends the questions about parts is named as the reason.
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --overwrite -o w.tape --cost 'calls>=3' --passes location --max-calls 1 --good g.py | tail -1 | cut -c1-60; test -e g.py
+            return (primals_2, primals_3, primals_4, primals_5,
+    2> symtape: w.tape: the result as a tape
+    2> symtape: g.py: not written: a limit was reached before the oracle was asked about each part
+    [exit 1]
+
+A PyTorch that cannot be imported is no failure of the graph.
+
+    $ mkdir -p broken/torch; echo 'raise ImportError("libc10.so is missing")' > broken/torch/__init__.py; PYTHONPATH=broken SYMTAPE_PYTHON=python3 symtape minify $RECORDINGS/train.log.zst:0/0:forward -q --overwrite -o w.tape --torch-oracle run
+    2> symtape: python3 has no PyTorch; set $SYMTAPE_PYTHON to a Python that has it: ImportError: libc10.so is missing
+    [exit 4]
+
 Mistakes.
 
     $ symtape minify
@@ -500,7 +514,7 @@ Mistakes.
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst
-    2> symtape: no compile of $RECORDINGS/train.log.zst failed: name a graph, and what it means that it fails (--guard, --specializes, --cost, --torch-oracle, --check)
+    2> symtape: no compile of $RECORDINGS/train.log.zst failed: name a graph, and the condition to keep (--guard, --specializes, --cost, --torch-oracle, --check)
     2> symtape: several graphs match; there are 0/0_0:dynamo_output_graph, 0/0_0:aot_joint_graph, 0/0_0:aot_forward_graph, 0/0_0:aot_backward_graph
     [exit 2]
 

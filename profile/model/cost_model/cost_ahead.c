@@ -3,7 +3,7 @@
 #include "profile/model/profile.h"
 
 /* What expressions take, in ns, and the shares of the terms, with PyTorch 2.13: least squares of
- * the relative errors over 16 graphs of 13 models (README.md). An evaluation goes over its
+ * the relative errors over 16 graphs of 14 models (README.md). An evaluation goes over its
  * expression in Dynamo and again in AOTAutograd (simplify(), xreplace(), bound_sympy()); a guard is
  * evaluated without axioms, printed, and searched for common subexpressions
  * (ShapeEnv.produce_guards_verbose, PyExprCSEPass of torch/_dynamo/guards.py); a new expression is

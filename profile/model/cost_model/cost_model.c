@@ -299,7 +299,7 @@ static uint64_t calls_of(const struct profile_compile *c, enum graph_kind kind)
     return c->calls[kind] + c->thrown_calls[kind];
 }
 
-/* Where PyTorch is asked ahead of a compile, it has compiled before. */
+/* An estimate ahead assumes a process that has compiled before. */
 static void find_first_compiles(struct model_build *m)
 {
     const struct profile_compile *compiles = m->b->compiles.v;
@@ -643,10 +643,6 @@ static bool model_costs(struct model_build *m)
     find_units(m);
     add_all(m);
     model->wall_ns = cost_whole_ns((double)m->b->profile.compile_ns);
-    double sum = model->estimated.dispatch_ns;
-    for (unsigned term = 0; term < COST_TERMS; term++)
-        sum += model->estimated.term_ns[term];
-    model->estimated_ns = cost_whole_ns(sum);
     return list_rows(m, model) && list_parts(m, model);
 }
 

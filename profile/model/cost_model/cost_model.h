@@ -82,7 +82,6 @@ struct cost_model {
     const struct cost_operator *operators; /* the same */
     uint32_t n_operators;
     struct cost_shares estimated;
-    int64_t estimated_ns; /* their sum */
 };
 
 /* What a unit of a kind costs in a release of PyTorch, or in the nearest one that was measured,
