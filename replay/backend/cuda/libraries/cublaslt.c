@@ -5,9 +5,9 @@
 
 #include "replay/backend/call/float8.h"
 #include "replay/backend/cuda/libraries/cublaslt_abi.h"
+#include "replay/backend/cuda/libraries/key_table.h"
 #include "replay/backend/cuda/libraries/plan_choice.h"
 #include "replay/backend/cuda/runtime/cuda.h"
-#include "replay/backend/cuda/runtime/key_table.h"
 #include "replay/backend/cuda/runtime/library.h"
 #include "trace/base/hash.h"
 
