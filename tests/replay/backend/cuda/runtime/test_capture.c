@@ -500,8 +500,10 @@ static void check_built(const char *body)
             run_gives(&w, c.run, &first);
         if ((w.backend->log.compiled > 0) == on_disk)
             fail_msg("%d kernels compiled, %d: %s", (int)w.backend->log.compiled, on_disk, body);
-        assert_int_equal(w.backend->unbuilt, 0);
+        assert_false(w.backend->unbuilt);
         assert_false(w.backend->repeats);
+        assert_int_equal(w.backend->dry_run, DRY_RUN_NONE);
+        assert_null(cuda_of_world(&w)->builds.pool);
         if (on_disk)
             outputs_free(&first);
         case_free(&c);
@@ -535,7 +537,7 @@ static void test_not_built(void **state)
     struct capture_case c = case_of(&w, POINTS, 0);
     assert_false(run_execute(c.run, &w.err));
     assert_err(&w.err, ERR_ENV, "does not compile");
-    assert_int_equal(w.backend->unbuilt, 0);
+    assert_false(w.backend->unbuilt);
     unsetenv("SYMTAPE_FAKE_FAIL");
     w.err = ERR_INIT;
     assert_true(run_execute(c.run, &w.err));
