@@ -265,7 +265,7 @@ static bool run_backends(struct graph_run *g, const struct run_options *options,
     };
     if (args->outputs && !(g->saved = new_file(args->outputs, err)))
         return false;
-    if (args->save || s->perturb.node.n)
+    if (session_changes_or_saves(s))
         run.node = save_or_perturb_node;
     if (g->saved)
         run.output = save_output;

@@ -130,6 +130,14 @@ static void note_backend_limit(struct out *out, const struct backend *backend, b
         out_note(out, "%s", backend->without.text);
 }
 
+/* Returns whether the calls of each graph may be made again (may_repeat() in
+ * replay/backend/run/run.c): no value is observed, no other rank meets them, and no violated
+ * condition of sizes that they compute is reported. */
+static bool may_repeat_calls(const struct session *s)
+{
+    return !s->job && !s->args->compare && !session_changes_or_saves(s) && !s->args->ignore_guards;
+}
+
 bool session_open(struct session *s, struct err *err)
 {
     struct backend_pair *pair = &s->pair;
@@ -137,7 +145,7 @@ bool session_open(struct session *s, struct err *err)
     pair->tf32 = s->args->tf32;
     pair->threads = (unsigned)(threads < 1024 ? threads : 1024);
     pair->worker = "/proc/self/exe";
-    pair->prepares = !s->job && !pair->reference_kind;
+    pair->prepares = may_repeat_calls(s);
     if (!backend_pair_open(pair, err))
         return false;
     pair->tested->pool.budget = s->args->pool_budget.value;

@@ -117,6 +117,11 @@ bool session_read(struct session *s, struct err *err);
 bool session_open(struct session *s, struct err *err);
 void session_release(struct session *s);
 
+/* --save-nodes or --perturb */
+static inline bool session_changes_or_saves(const struct session *s)
+{
+    return s->args->save || s->perturb.node.n;
+}
 static inline bool session_stopped(const struct session *s)
 {
     return s->stop && *s->stop;

@@ -80,7 +80,7 @@ SCENARIOS = [
      r"running anyway \(--ignore-guards\)\n.*aten\.embedding\.default of f32\[50, 16\], i64\[4, 100000\]\).*cannot "
      r"allocate 25600000 bytes of device memory: \d+ of the device's 16777216 bytes are free, and "
      r"this run uses \d+", ""),
-    # Once in the rehearsal, which goes on with the run, and once in the run.
+    # Once in the dry run: the pass that fails is followed by the run, where it fails again.
     ("memory runs out", {"SYMTAPE_FAKE_FAIL": "cuMemAlloc_v2:2:2,cuMemAlloc_v2:3:2"},
      ["run", "--backend", "cuda", FORWARD, "--sizes", "s27=100000,100001"], 4,
      "", r"s27=100000: failed: .*cannot allocate \d+ bytes of device memory: (.|\n)*s27=100001: runs"),

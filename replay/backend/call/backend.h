@@ -145,11 +145,12 @@ struct backend_kind {
     struct captured *(*capture_end)(struct backend *backend, struct err *err); /* NULL: err */
     bool (*launch)(struct backend *backend, struct captured *captured, struct err *err);
     void (*drop)(struct backend *backend, struct captured *captured); /* NULL is fine */
-    /* Has calls wait from now on for the kernels that are being compiled beside them (struct
-     * backend's `repeats`). Returns whether `unbuilt` was set: then values since that time are not
-     * computed, and the calls must be made again from the first one on. NULL: calls compile
-     * nothing. */
-    bool (*build)(struct backend *backend);
+    /* Clears `unbuilt`, at the end of the calls of a run, and returns whether it was set: then
+     * values since that time are not computed, and the calls must be made again from the first one
+     * on; they wait for the kernels that are being compiled. If it was not set, the processes that
+     * compile beside calls are ended, after the programs that they are compiling. NULL: calls
+     * compile nothing. */
+    bool (*end_unbuilt)(struct backend *backend);
     /* Does what calls put off, since it takes long: makes choices, and compiles the kernels that
      * other sizes need. It is called between runs. Returns whether later calls may compute other
      * bits than before. NULL: the backend puts nothing off. */
@@ -195,6 +196,8 @@ struct backend_log {
     uint64_t tried, try_ns; /* plans of libraries that refine() made, or timed to choose one */
 };
 
+enum backend_dry_run { DRY_RUN_NONE, DRY_RUN_FIRST, DRY_RUN_SECOND };
+
 struct backend {
     const struct backend_kind *kind;
     struct rank *rank; /* set by the code that opened the backend: the rank that it runs for, which
@@ -210,17 +213,20 @@ struct backend {
     /* Set for a run that refine() follows: its calls do without plans of libraries that are slow to
      * make, where a kernel of the backend's own computes the same. */
     bool puts_off;
-    /* Set for calls that the caller can make again: those whose kernel is not compiled yet do not
-     * wait for it (`build`). */
+    /* Set by the caller during calls that it can make again: those whose kernel is not compiled
+     * yet do not wait for it. */
     bool repeats;
-    /* There are kernels that calls did not wait for, or the caller's inputs have no values: until
-     * build(), nothing is launched, and values cannot be read. */
-    bool unbuilt;
-    /* Set by the caller: how often calls were made whose inputs have no values. In the first of
-     * these rehearsals, calls learn which kernels they need, and put off what takes longer than
-     * that; in a second one, they do it while the kernels are compiled. */
-    uint32_t rehearsals;
+    /* Set by the caller during a dry run: calls whose inputs have memory, and no values. In the
+     * first one, calls learn which kernels they need, and do not open libraries that take longer
+     * than that; in a second one, they do it while the kernels are compiled. `unbuilt` is set. */
+    enum backend_dry_run dry_run;
+    /* Set by the caller with the first dry run of this backend, and never cleared. */
+    bool dry_run_made;
+    /* Set by calls of the first dry run that did not open a library, and never cleared. */
     bool puts_off_libraries;
+    /* Set by a call that did not wait for its kernel, and by the caller with `dry_run`; cleared by
+     * end_unbuilt(). While it is set, nothing is launched, and values cannot be read. */
+    bool unbuilt;
     bool lacks_kernel; /* the call that failed has an operator without a kernel */
     bool wants_sizes;  /* the call that failed can be made if its sizes are known to the host; its
                           arguments are what they were */

@@ -507,7 +507,7 @@ const struct backend_kind backend_cuda = {
     .capture_end = cuda_capture_end,
     .launch = cuda_launch_captured,
     .drop = cuda_drop_captured,
-    .build = cuda_build,
+    .end_unbuilt = cuda_end_unbuilt,
     .refine = cuda_refine,
     .trim = cuda_trim,
 };

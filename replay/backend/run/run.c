@@ -410,23 +410,43 @@ static bool binds_any(const struct run *run)
 static bool may_repeat(const struct run *run)
 {
     const struct run_options *o = &run->options;
-    return o->backend->kind->build && !o->backend->rank && !o->node && !run->exec.watch &&
+    return o->backend->kind->end_unbuilt && !o->backend->rank && !o->node && !run->exec.watch &&
            !o->backend->log.on && (!o->violated || !binds_any(run));
 }
 
-/* Each time, at least one kernel is compiled: without an end, reads of values between kernels would
- * make the calls before them as often. */
+/* Passes that are no dry runs and may end without values. Each computes the values that are read
+ * between kernels up to the next kernel that is to be compiled: without a limit, calls before many
+ * reads would be made as often. */
 enum { MOST_REPEATS = 8 };
 
-/* The first calls on a backend are a rehearsal: they find the kernels that they need, which are
- * compiled while libraries are opened and inputs get their values. */
-static void begin_rehearsal(struct run *run, struct backend *backend)
+/* Returns which dry run comes after a pass that was `last`. The first pass on a backend is one: it
+ * finds the kernels that it needs, which are compiled while libraries are opened, by a second one,
+ * and inputs get their values. */
+static enum backend_dry_run next_dry_run(const struct backend *backend, enum backend_dry_run last)
 {
-    const bool wanted =
-        backend->rehearsals == 0 || (backend->rehearsals == 1 && backend->puts_off_libraries);
-    run->rehearsing = backend->repeats && wanted;
-    backend->rehearsals += run->rehearsing;
-    backend->unbuilt |= run->rehearsing;
+    if (!backend->repeats)
+        return DRY_RUN_NONE;
+    if (!backend->dry_run_made)
+        return DRY_RUN_FIRST;
+    return last == DRY_RUN_FIRST && backend->puts_off_libraries ? DRY_RUN_SECOND : DRY_RUN_NONE;
+}
+
+static void begin_pass(struct backend *backend, bool repeats)
+{
+    backend->repeats = repeats;
+    backend->dry_run = next_dry_run(backend, backend->dry_run);
+    backend->dry_run_made |= backend->dry_run != DRY_RUN_NONE;
+    backend->unbuilt |= backend->dry_run != DRY_RUN_NONE;
+}
+
+/* Ends the calls of a pass. Returns whether they must be made again. */
+static bool end_pass(struct backend *backend)
+{
+    const bool unbuilt = backend->kind->end_unbuilt && backend->kind->end_unbuilt(backend);
+    backend->repeats = false;
+    if (!unbuilt)
+        backend->dry_run = DRY_RUN_NONE;
+    return unbuilt;
 }
 
 static bool execute_steps(struct run *run, struct err *err)
@@ -434,13 +454,13 @@ static bool execute_steps(struct run *run, struct err *err)
     struct backend *backend = run->options.backend;
     const uint64_t begin = clock_ns();
     const bool repeats = may_repeat(run);
+    int passes = 0;
     run->given_ns = 0;
-    for (int i = 0;; i++) {
-        backend->repeats = repeats && i < MOST_REPEATS;
-        begin_rehearsal(run, backend);
+    for (;;) {
+        begin_pass(backend, repeats && passes < MOST_REPEATS);
+        passes += backend->dry_run == DRY_RUN_NONE;
         bool ok = make_calls(run, err) && wait_for_calls(run, begin, err);
-        backend->repeats = false;
-        if (!repeats || !backend->kind->build(backend))
+        if (!end_pass(backend))
             return ok;
         *err = (struct err){ 0 };
         backend->late = false;

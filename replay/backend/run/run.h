@@ -148,7 +148,6 @@ struct run {
     struct captured *captured; /* the whole run as one launch; NULL: calls were made one by one */
     struct err not_captured;   /* the reason why it could not be captured */
     bool capturing;            /* internal: the calls that are made are captured */
-    bool rehearsing;           /* internal: inputs have memory, and no values */
     uint32_t calls;            /* how many were run */
     node_id at;                /* the node that is being run, for errors */
     struct interpreter interpreter;

@@ -229,12 +229,12 @@ static bool record_filled(struct run *run, struct tensor x, bool ok)
 
 /* ---- Inputs ---- */
 
-/* Returns whether the tensor gets memory only. Numbers get their values, which the host can read
- * then (struct memory's `known`). */
-static bool is_rehearsed(const struct run *run, struct tensor x)
+/* Returns whether the tensor gets memory only, in a dry run. Numbers get their values, which the
+ * host can read then (struct memory's `known`). */
+static bool lacks_values(const struct run *run, struct tensor x)
 {
     size_t bytes;
-    return run->rehearsing &&
+    return run->options.backend->dry_run != DRY_RUN_NONE &&
            !(tensor_bytes(ops_pool(run->ops), x.meta, &bytes) && bytes <= MEMORY_KNOWN);
 }
 
@@ -263,10 +263,10 @@ bool run_input(struct run *run, const struct step *step, uint32_t number, struct
     bool tensor = ret->kind == VALUE_TENSOR;
     if (!tensor && step->expected->kind == EXPECT_TENSOR)
         return err_nomem(err);
-    if (tensor && is_rehearsed(run, ret->u.tensor))
-        return exec_write(&run->exec, ret->u.tensor, NULL, 0, err);
     if (tensor && is_input_kept(run, step, ret->u.tensor))
         return true;
+    if (tensor && lacks_values(run, ret->u.tensor))
+        return exec_write(&run->exec, ret->u.tensor, NULL, 0, err);
     if (run->options.input && !run->options.input(run->options.user, number, node, &given, err))
         return false;
     if (!tensor)
@@ -288,10 +288,11 @@ bool run_constant(struct run *run, const struct step *step, struct value *ret, s
     if (ret->kind != VALUE_TENSOR)
         return err_set(err, ERR_USAGE, "an attribute that is not a tensor");
     struct tensor x = ret->u.tensor;
-    if (is_rehearsed(run, x))
+    if (is_input_kept(run, step, x))
+        return true;
+    if (lacks_values(run, x))
         return exec_write(&run->exec, x, NULL, 0, err);
-    return is_input_kept(run, step, x) ||
-           record_filled(run, x, random_input(run, x, step->node, step->node + 0x10000, err));
+    return record_filled(run, x, random_input(run, x, step->node, step->node + 0x10000, err));
 }
 
 bool run_find_needs(struct run *run, struct err *err)

@@ -5,9 +5,9 @@
 
 #include "replay/backend/call/float8.h"
 #include "replay/backend/cuda/libraries/cublaslt_abi.h"
+#include "replay/backend/cuda/libraries/key_table.h"
 #include "replay/backend/cuda/libraries/plan_choice.h"
 #include "replay/backend/cuda/runtime/cuda.h"
-#include "replay/backend/cuda/runtime/key_table.h"
 #include "replay/backend/cuda/runtime/library.h"
 #include "trace/base/hash.h"
 
@@ -672,13 +672,13 @@ static struct cublaslt *cublaslt_state(struct kernel *k)
     return cuda->library_state[LIBRARY_CUBLASLT];
 }
 
-/* Returns whether these calls are a first rehearsal, and the library is not open yet. Until it is,
- * it supports what its keys can describe. */
+/* Returns whether this is a first dry run, and the library is not open yet. Until it is, it
+ * supports what its keys can describe. */
 static bool opens_later(struct kernel *k)
 {
     struct cuda *cuda = cuda_of(k);
     const bool later =
-        cuda->base.unbuilt && cuda->base.rehearsals == 1 && !cuda->library_close[LIBRARY_CUBLASLT];
+        cuda->base.dry_run == DRY_RUN_FIRST && !cuda->library_close[LIBRARY_CUBLASLT];
     cuda->base.puts_off_libraries |= later;
     return later;
 }
@@ -756,18 +756,28 @@ static bool can_put_self(const struct cuda_product *p)
     return !p->scaled && p->self.dtype == p->c.dtype;
 }
 
+/* Returns whether keys describe the product, so that a library that is not open seems to support
+ * it. *puts_self: self must be copied to c first. */
+static bool is_described(struct kernel *k, const struct cuda_product *p, bool *puts_self)
+{
+    const bool tf32 = cuda_of(k)->base.tf32;
+    struct plan_key key;
+    *puts_self = false;
+    if (is_bias(p) && make_lt_key(p, tf32, true, &key))
+        return true;
+    *puts_self = p->self.address && !in_place(p);
+    return (!*puts_self || can_put_self(p)) && make_lt_key(p, tf32, false, &key);
+}
+
 /* Does what precedes the launch of a product. False: not supported. */
-static bool pretend_multiply(struct kernel *k, const struct cuda_product *p)
+static bool dry_multiply(struct kernel *k, const struct cuda_product *p)
 {
     void *stream;
-    struct plan_key key;
-    if (!make_lt_key(p, cuda_of(k)->base.tf32, is_bias(p), &key))
+    bool puts_self;
+    if (!is_described(k, p, &puts_self))
         return false;
-    if (!is_bias(p) && p->self.address && !in_place(p)) {
-        if (!can_put_self(p))
-            return false;
+    if (puts_self)
         cuda_put_self(k, p);
-    }
     (void)cuda_library_begin(k, "cublasLtMatmul", &stream);
     cuda_library_end(k);
     return true;
@@ -786,9 +796,9 @@ static bool is_refused(struct kernel *k, struct cublaslt *lt, const struct cuda_
 bool cublaslt_refuses(struct kernel *k, const struct cuda_product *p)
 {
     struct cuda_product q = *p;
-    struct plan_key key;
+    bool ignored;
     if (opens_later(k))
-        return !make_lt_key(p, cuda_of(k)->base.tf32, is_bias(p), &key);
+        return !is_described(k, p, &ignored);
     struct cublaslt *lt = cublaslt_state(k);
     if (!lt || k->failed)
         return true;
@@ -807,7 +817,7 @@ bool cublaslt_multiply(struct kernel *k, const struct cuda_product *p)
 {
     struct cuda_product q = *p;
     if (opens_later(k))
-        return pretend_multiply(k, p);
+        return dry_multiply(k, p);
     struct cublaslt *lt = cublaslt_state(k);
     if (!lt)
         return false;

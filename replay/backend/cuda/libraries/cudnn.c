@@ -8,9 +8,9 @@
 #include "replay/backend/cuda/libraries/cudnn_convolution.h"
 #include "replay/backend/cuda/libraries/cudnn_engines.h"
 #include "replay/backend/cuda/libraries/cudnn_run.h"
+#include "replay/backend/cuda/libraries/key_table.h"
 #include "replay/backend/cuda/libraries/plan_choice.h"
 #include "replay/backend/cuda/runtime/cuda.h"
-#include "replay/backend/cuda/runtime/key_table.h"
 
 #define MOST_ROOM ((int64_t)1 << 30)
 

@@ -15,8 +15,8 @@
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_PLAN_CHOICE_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_PLAN_CHOICE_H
 
+#include "replay/backend/cuda/libraries/key_table.h"
 #include "replay/backend/cuda/runtime/cuda.h"
-#include "replay/backend/cuda/runtime/key_table.h"
 
 enum { PLAN_CLASSES = 3, PLAN_RECIPE_BYTES = 512 };
 

@@ -117,8 +117,8 @@ void cuda_log_sigmoid_forward(struct kernel *k)
 }
 
 /* pow: by 2 and 3 it multiplies, as PyTorch does (pow_tensor_scalar_kernel_impl() in
- * aten/src/ATen/native/cuda/PowKernel.cu). That is faster, and a kernel with a real pow() takes
- * NVRTC longer than all of the others' text. */
+ * aten/src/ATen/native/cuda/PowKernel.cu). That is faster, and a kernel that calls pow() takes
+ * NVRTC about three times as long. */
 void cuda_pow(struct kernel *k)
 {
     const struct kernel_value exponent = value_arg(k, "exponent");

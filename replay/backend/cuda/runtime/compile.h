@@ -49,8 +49,8 @@ struct compile_job {
     struct cubin_key key;
     bool compiled;            /* result: `code` is what compiler_run() returns */
     struct buf code;          /* the caller frees both buffers */
-    struct compile_job *next; /* of the pool, as is `done` */
-    bool done;
+    struct compile_job *next; /* of the pool, until compile_pool_wait() or compile_pool_free() */
+    bool done;                /* as `next`: `compiled` is set */
 };
 /* How several programs are compiled. */
 struct compile_options {
@@ -77,7 +77,8 @@ enum { COMPILE_SECONDS = 60, COMPILE_WORKERS = 16 };
  *
  * It is used by one thread. */
 struct compile_pool;
-/* NULL: out of memory. The compiler and what the options name must stay until it is freed. */
+/* NULL: out of memory, or the system refuses locks. The compiler and what the options name must
+ * stay until it is freed. */
 struct compile_pool *compile_pool_new(const struct compiler *compiler,
                                       const struct compile_options *how);
 /* Starts all processes, if there are any, before the first program. */
@@ -89,7 +90,8 @@ void compile_pool_add(struct compile_pool *pool, struct compile_job *jobs, size_
 void compile_pool_wait(struct compile_pool *pool, struct compile_job *job);
 /* Returns the time in which at least one program was not done, since the last call. */
 uint64_t compile_pool_take_ns(struct compile_pool *pool);
-/* Waits for programs that are being compiled; others are not compiled. NULL is fine. */
+/* Waits for programs that are being compiled, also by processes; others are not compiled, and
+ * their jobs are not `done`. NULL is fine. */
 void compile_pool_free(struct compile_pool *pool);
 
 /* Compiles all programs, and returns when it is done. A single one needs no process. */

@@ -165,12 +165,20 @@ static void compile_here(const struct compile_pool *pool, struct compile_job *jo
                                  &job->code, &ignored);
 }
 
-/* Compiles the job, which is in the list no longer. The lock is held before and after. */
+static bool has_ended(struct compile_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    const bool ret = pool->ends;
+    pthread_mutex_unlock(&pool->lock);
+    return ret;
+}
+
+/* Compiles the job, which was taken from the list. The lock is held before and after. */
 static void compile_one(struct compile_pool *pool, struct compile_worker *worker,
                         struct compile_job *job)
 {
     pthread_mutex_unlock(&pool->lock);
-    if (!compile_worker_run(worker, pool->compiler, job, pool->how.seconds))
+    if (!compile_worker_run(worker, pool->compiler, job, pool->how.seconds) && !has_ended(pool))
         compile_here(pool, job);
     pthread_mutex_lock(&pool->lock);
     job->done = true;
@@ -207,12 +215,28 @@ static void start_threads(struct compile_pool *pool, size_t wanted)
         pool->n_threads++;
 }
 
+/* False: the system lacks what they need. */
+static bool make_locks(struct compile_pool *pool)
+{
+    if (pthread_mutex_init(&pool->lock, NULL) != 0)
+        return false;
+    if (pthread_cond_init(&pool->work, NULL) == 0) {
+        if (pthread_cond_init(&pool->progress, NULL) == 0)
+            return true;
+        pthread_cond_destroy(&pool->work);
+    }
+    pthread_mutex_destroy(&pool->lock);
+    return false;
+}
+
 struct compile_pool *compile_pool_new(const struct compiler *compiler,
                                       const struct compile_options *how)
 {
     struct compile_pool *pool = calloc(1, sizeof *pool);
-    if (!pool)
+    if (!pool || !make_locks(pool)) {
+        free(pool);
         return NULL;
+    }
     pool->compiler = compiler;
     pool->how = *how;
     pool->how.processors = how->processors ? how->processors : parallel_processors();
@@ -222,9 +246,6 @@ struct compile_pool *compile_pool_new(const struct compiler *compiler,
         pool->how.worker = NULL;
     const size_t limit = pool->how.worker ? COMPILE_WORKERS : MOST_THREADS;
     pool->most = pool->most < limit ? pool->most : limit;
-    pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->work, NULL);
-    pthread_cond_init(&pool->progress, NULL);
     return pool;
 }
 

@@ -30,7 +30,8 @@ bool cubin_cache_read(const char *folder, struct cubin_key key, int major, int m
 bool cubin_cache_write(const char *folder, struct cubin_key key, int major, int minor,
                        struct str cubin);
 
-/* Returns whether there is no program at all. */
+/* Returns whether the directory holds no file named as programs are, which includes recipes
+ * (../libraries/plan_choice.c). One that does not exist or cannot be used is empty. */
 bool cubin_cache_is_empty(const char *folder);
 
 /* Opens the directory if it fulfils the conditions above; `make` creates it and its parents. The

@@ -113,6 +113,13 @@ struct cuda_upload_buffer {
     size_t at;
 };
 
+/* Programs that are compiled while calls go on. */
+struct cuda_builds {
+    struct arena arena;
+    struct pending_build *pending;
+    struct compile_pool *pool; /* NULL: there is none */
+};
+
 struct cuda {
     struct backend base;
     struct driver driver;
@@ -137,7 +144,7 @@ struct cuda {
     struct captured *captured; /* those that exist */
     struct cuda_executables executables;
     struct cuda_modules *modules;
-    struct compile_pool *pool_of_programs; /* that are compiled while calls go on; NULL: none are */
+    struct cuda_builds builds;
     struct cuda_times *times;
     struct cuda_upload_buffer staging;
     struct cuda_failures failures;
@@ -296,17 +303,30 @@ struct cuda_function *cuda_compile_text(struct cuda *cuda, const char *name, str
 /* Returns the kernel `name` of device/FILE.cu. */
 struct cuda_function *cuda_compile_file(struct cuda *cuda, const char *file, const char *name,
                                         const char *defines, struct err *err);
-/* Starts the processes that compile before the first kernel is needed, if none was ever compiled.
- */
-void cuda_prepare_building(struct cuda *cuda);
-/* The backend's `build`. */
-bool cuda_build(struct backend *backend);
 /* Notes a function that calls of other sizes may need, unless memory is short; and compiles or
  * loads all that were noted, between runs. */
 void cuda_put_off(struct cuda *cuda, const struct program_text *program);
 void cuda_compile_put_off(struct cuda *cuda);
 void cuda_modules_close(struct cuda *cuda);
 bool cuda_need_compiler(struct cuda *cuda, struct err *err);
+
+/* --- building.c --- */
+
+/* Starts the processes that compile before the first kernel is needed, if none was ever compiled.
+ */
+void cuda_prepare_building(struct cuda *cuda);
+/* Returns whether the call goes on without the program, which is being compiled. Calls that are
+ * made again wait for it. hash: of the program's parts. */
+bool cuda_goes_without(struct cuda *cuda, const struct program_text *program, uint64_t hash,
+                       struct str source, struct cubin_key key);
+/* Returns whether a program of that hash is being compiled, which spares making its source. */
+bool cuda_is_being_built(const struct cuda *cuda, uint64_t hash);
+/* Waits for the program if it is being compiled, and returns its code in place of what `ret` has.
+ * False: it is not, or does not compile. */
+bool cuda_end_build(struct cuda *cuda, struct cubin_key key, struct buf *ret);
+/* The backend's `end_unbuilt`. */
+bool cuda_end_unbuilt(struct backend *backend);
+void cuda_builds_close(struct cuda *cuda);
 
 /* --- launch.c --- */
 

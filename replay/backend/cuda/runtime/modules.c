@@ -31,38 +31,19 @@ struct put_off {
     struct str file, name, defines; /* as in struct function_entry, with an end */
 };
 
-/* A program that is being compiled while calls go on without it (struct backend's `unbuilt`). */
-struct unbuilt {
-    struct unbuilt *next;
-    uint64_t hash;          /* of the program's parts */
-    struct compile_job job; /* with the source; the names of the program are in the arena */
-};
-
 struct cuda_modules {
     struct arena arena;
     struct module *modules;
     struct put_off *put_off;
-    struct unbuilt *being_built;
     struct function_entry *buckets[BUCKETS];
-    struct cuda_function unbuilt; /* stands for each function that is still to be compiled */
+    struct cuda_function placeholder; /* stands for each function that is still to be compiled */
 };
-
-/* Ends the processes. */
-static void drop_pool(struct cuda *cuda)
-{
-    compile_pool_free(cuda->pool_of_programs);
-    cuda->pool_of_programs = NULL;
-}
 
 void cuda_modules_close(struct cuda *cuda)
 {
-    drop_pool(cuda);
+    cuda_builds_close(cuda);
     if (!cuda->modules)
         return;
-    for (struct unbuilt *b = cuda->modules->being_built; b; b = b->next) {
-        buf_release(&b->job.source);
-        buf_release(&b->job.code);
-    }
     for (struct module *m = cuda->modules->modules; m; m = m->next)
         cuda->driver.module_unload(m->module);
     arena_release(&cuda->modules->arena);
@@ -120,112 +101,6 @@ static struct put_off *put_off(struct cuda *cuda, const struct program_text *pro
     return p;
 }
 
-/* ---- Programs that are compiled while calls go on ---- */
-
-static struct unbuilt **find_unbuilt(struct cuda *cuda, struct cubin_key key)
-{
-    struct unbuilt **at = &cuda->modules->being_built;
-    while (*at && ((*at)->job.key.high != key.high || (*at)->job.key.low != key.low))
-        at = &(*at)->next;
-    return at;
-}
-
-/* Spares making the source of a program for each call. */
-static bool is_being_built(const struct cuda *cuda, uint64_t hash)
-{
-    const struct unbuilt *b = cuda->modules->being_built;
-    while (b && b->hash != hash)
-        b = b->next;
-    return b != NULL;
-}
-
-/* Copies what the job needs of the program. False: out of memory. */
-static bool keep_program(struct cuda *cuda, const struct program_text *program, struct str source,
-                         struct compile_job *job)
-{
-    struct arena *arena = &cuda->modules->arena;
-    struct str name = arena_copy(arena, str_of(program->name));
-    struct str file = program->file ? arena_copy(arena, str_of(program->file)) : (struct str){ 0 };
-    job->program = (struct program_text){ .file = file.p, .name = name.p };
-    job->architecture = cuda->architecture;
-    job->source = BUF_INIT;
-    job->code = BUF_INIT;
-    buf_put(&job->source, source);
-    buf_putc(&job->source, '\0');
-    return name.p && (file.p || !program->file) && !job->source.failed;
-}
-
-static bool need_pool(struct cuda *cuda)
-{
-    const struct compile_options how = { .threads = cuda->base.threads,
-                                         .worker = cuda->base.worker };
-    if (!cuda->pool_of_programs)
-        cuda->pool_of_programs = compile_pool_new(&cuda->compiler, &how);
-    return cuda->pool_of_programs != NULL;
-}
-
-void cuda_prepare_building(struct cuda *cuda)
-{
-    struct err ignored = { 0 };
-    char folder[1200];
-    if (cuda->base.worker && cubin_cache_folder(folder, sizeof folder) &&
-        cubin_cache_is_empty(folder) && cuda_need_compiler(cuda, &ignored) && need_pool(cuda))
-        compile_pool_start(cuda->pool_of_programs);
-}
-
-/* Begins to compile the program. False: out of memory. */
-static bool begin_build(struct cuda *cuda, const struct program_text *program, struct str source,
-                        struct cubin_key key)
-{
-    struct cuda_modules *modules = cuda->modules;
-    struct unbuilt *b = arena_new(&modules->arena, struct unbuilt);
-    if (!b || !need_pool(cuda))
-        return false;
-    b->hash = hash_of(program);
-    b->job.key = key;
-    if (!keep_program(cuda, program, source, &b->job)) {
-        buf_release(&b->job.source);
-        return false;
-    }
-    b->next = modules->being_built;
-    modules->being_built = b;
-    compile_pool_add(cuda->pool_of_programs, &b->job, 1);
-    cuda->base.log.compiled++;
-    return true;
-}
-
-/* Returns whether the call goes on without the program, which is being compiled. Calls that are
- * made again wait for it. */
-static bool goes_without(struct cuda *cuda, const struct program_text *program, struct str source,
-                         struct cubin_key key)
-{
-    const bool begun = *find_unbuilt(cuda, key) != NULL;
-    if (!cuda->base.repeats || (begun && !cuda->base.unbuilt) ||
-        (!begun && !begin_build(cuda, program, source, key)))
-        return false;
-    cuda->base.unbuilt = true;
-    return true;
-}
-
-/* Waits for the program if it is being compiled, and returns its code in place of what `ret` has.
- * False: it is not, or does not compile. */
-static bool end_build(struct cuda *cuda, struct cubin_key key, struct buf *ret)
-{
-    struct unbuilt **at = find_unbuilt(cuda, key), *b = *at;
-    if (!b)
-        return false;
-    compile_pool_wait(cuda->pool_of_programs, &b->job);
-    cuda->base.log.compile_ns += compile_pool_take_ns(cuda->pool_of_programs);
-    *at = b->next;
-    if (!cuda->modules->being_built)
-        drop_pool(cuda);
-    buf_release(&b->job.source);
-    buf_release(b->job.compiled ? ret : &b->job.code);
-    if (b->job.compiled)
-        *ret = b->job.code;
-    return b->job.compiled;
-}
-
 /* ---- Loading ---- */
 
 static bool compile(struct cuda *cuda, const struct program_text *program, struct str source,
@@ -233,7 +108,7 @@ static bool compile(struct cuda *cuda, const struct program_text *program, struc
 {
     uint64_t start = clock_ns();
     bool ok = compiler_run(&cuda->compiler, program, source, cuda->architecture, ret, err);
-    cuda->base.log.compiled++;
+    cuda->base.log.compiled += ok;
     cuda->base.log.compile_ns += clock_ns() - start;
     return ok;
 }
@@ -281,9 +156,10 @@ static bool make_module(struct cuda *cuda, const struct program_text *program, s
               load_module(cuda, program, buf_str(&code), ret, &why);
     if (!ok && !have)
         err_set(err, why.kind, "kernel %s: %s", program->name, why.text);
-    if (!ok && have && cuda_usable(cuda, err) && !goes_without(cuda, program, source, key)) {
+    if (!ok && have && cuda_usable(cuda, err) &&
+        !cuda_goes_without(cuda, program, hash_of(program), source, key)) {
         buf_clear(&code);
-        ok = (end_build(cuda, key, &code) || compile(cuda, program, source, &code, err)) &&
+        ok = (cuda_end_build(cuda, key, &code) || compile(cuda, program, source, &code, err)) &&
              load_module(cuda, program, buf_str(&code), ret, err);
         if (ok && cache)
             cubin_cache_write(folder, key, cuda->compiler.major, cuda->compiler.minor,
@@ -301,6 +177,13 @@ static struct module *known_module(const struct cuda *cuda, struct cubin_key key
     return m;
 }
 
+static void add_module(struct cuda *cuda, struct module *m, struct cubin_key key)
+{
+    m->key = key;
+    m->next = cuda->modules->modules;
+    cuda->modules->modules = m;
+}
+
 /* NULL without an error: the call goes on without it. */
 static struct module *module_of(struct cuda *cuda, const struct program_text *program,
                                 struct err *err)
@@ -315,9 +198,8 @@ static struct module *module_of(struct cuda *cuda, const struct program_text *pr
             found || source.failed ? NULL : arena_new(&cuda->modules->arena, struct module);
         struct str text = { source.p, source.n ? source.n - 1 : 0 };
         if (m && make_module(cuda, program, text, key, &m->module, err)) {
-            m->key = key;
-            m->next = cuda->modules->modules;
-            cuda->modules->modules = found = m;
+            add_module(cuda, m, key);
+            found = m;
         } else if (!found && !m) {
             err_nomem(err);
         }
@@ -381,11 +263,11 @@ function_of_program(struct cuda *cuda, const struct program_text *program, struc
     struct function_entry *e = known_function(cuda, program, hash);
     if (e)
         return &e->function;
-    if (cuda->base.unbuilt && is_being_built(cuda, hash))
-        return &cuda->modules->unbuilt;
+    if (cuda->base.unbuilt && cuda_is_being_built(cuda, hash))
+        return &cuda->modules->placeholder;
     struct module *module = module_of(cuda, program, err);
     if (!module && !err_is_set(err) && cuda->base.unbuilt)
-        return &cuda->modules->unbuilt;
+        return &cuda->modules->placeholder;
     e = module ? entry_new(cuda, program, defines_of(program), hash) : NULL;
     if (module && !e)
         err_nomem(err);
@@ -521,31 +403,18 @@ static void keep_code(struct cuda *cuda, const struct program_text *program, str
     struct module *m = arena_new(&cuda->modules->arena, struct module);
     if (!m || !load_module(cuda, program, code, &m->module, &ignored))
         return;
-    m->key = key;
-    m->next = cuda->modules->modules;
-    cuda->modules->modules = m;
+    add_module(cuda, m, key);
     if (cubin_cache_folder(folder, sizeof folder))
         cubin_cache_write(folder, key, cuda->compiler.major, cuda->compiler.minor, code);
 }
 
 static void finish_job(struct cuda *cuda, struct compile_job *job)
 {
+    cuda->base.log.compiled += job->compiled;
     if (job->compiled)
         keep_code(cuda, &job->program, job->key, buf_str(&job->code));
     buf_release(&job->source);
     buf_release(&job->code);
-}
-
-/* Takes what was compiled for calls that needed something else when they were made again. */
-static void end_builds(struct cuda *cuda)
-{
-    while (cuda->modules->being_built) {
-        struct compile_job job = cuda->modules->being_built->job;
-        struct buf code = BUF_INIT;
-        if (end_build(cuda, job.key, &code))
-            keep_code(cuda, &job.program, job.key, buf_str(&code));
-        buf_release(&code);
-    }
 }
 
 /* Compiles the programs of the functions that are in no cache, several at a time. */
@@ -566,21 +435,10 @@ static void compile_together(struct cuda *cuda, const struct put_off *list)
     compiler_run_all(
         &cuda->compiler, jobs, n,
         &(struct compile_options){ .threads = cuda->base.threads, .worker = cuda->base.worker });
-    cuda->base.log.compiled += n;
     cuda->base.log.compile_ns += clock_ns() - start;
     for (size_t i = 0; i < n; i++)
         finish_job(cuda, &jobs[i]);
     free(jobs);
-}
-
-bool cuda_build(struct backend *backend)
-{
-    struct cuda *cuda = (struct cuda *)backend;
-    const bool unbuilt = backend->unbuilt;
-    backend->unbuilt = false;
-    if (cuda->pool_of_programs && (!cuda->modules || !cuda->modules->being_built))
-        drop_pool(cuda); /* no kernel was missing */
-    return unbuilt;
 }
 
 void cuda_compile_put_off(struct cuda *cuda)
@@ -590,7 +448,6 @@ void cuda_compile_put_off(struct cuda *cuda)
         return;
     struct put_off *p = cuda->modules->put_off;
     cuda->modules->put_off = NULL;
-    end_builds(cuda);
     compile_together(cuda, p);
     for (; p && cuda_usable(cuda, &ignored); p = p->next, ignored = (struct err){ 0 }) {
         const struct program_text program = program_of(p);

@@ -167,7 +167,7 @@ static sym_id eq_numel(struct call *c, struct tensor x, sym_id elements, sym_id 
 bool infer_shape(struct call *c, struct tensor x, const sym_id *shape, uint32_t n, sym_id *ret)
 {
     if (!c->failed && infer_numbers(c, x, shape, n, ret))
-        return true;
+        return !c->failed;
     sym_id others, elements = numel(c, x);
     uint32_t inferred = find_inferred(c, shape, n, false, &others);
     if (c->failed)

@@ -500,8 +500,10 @@ static void check_built(const char *body)
             run_gives(&w, c.run, &first);
         if ((w.backend->log.compiled > 0) == on_disk)
             fail_msg("%d kernels compiled, %d: %s", (int)w.backend->log.compiled, on_disk, body);
-        assert_int_equal(w.backend->unbuilt, 0);
+        assert_false(w.backend->unbuilt);
         assert_false(w.backend->repeats);
+        assert_int_equal(w.backend->dry_run, DRY_RUN_NONE);
+        assert_null(cuda_of_world(&w)->builds.pool);
         if (on_disk)
             outputs_free(&first);
         case_free(&c);
@@ -522,6 +524,29 @@ static void test_built(void **state)
     set_up(NULL);
 }
 
+/* A program that is not asked for again ends with the first calls that need no others. */
+static void test_left_over(void **state)
+{
+    (void)state;
+    setenv("XDG_CACHE_HOME", temp_path("left_over"), 1);
+    struct world w;
+    open_world(&w);
+    struct cuda *cuda = cuda_of_world(&w);
+    const struct backend_kind *kind = w.backend->kind;
+    w.backend->repeats = true;
+    const struct cuda_function *f = cuda_compile_file(cuda, "softmax", "softmax", "", &w.err);
+    assert_non_null(f);
+    assert_null(f->f);
+    assert_true(kind->end_unbuilt(w.backend));
+    assert_non_null(cuda->builds.pending);
+    assert_non_null(cuda->builds.pool);
+    assert_false(kind->end_unbuilt(w.backend));
+    assert_null(cuda->builds.pending);
+    assert_null(cuda->builds.pool);
+    close_world(&w);
+    set_up(NULL);
+}
+
 /* A program that does not compile beside others is compiled again by its call, which fails. */
 static void test_not_built(void **state)
 {
@@ -535,7 +560,7 @@ static void test_not_built(void **state)
     struct capture_case c = case_of(&w, POINTS, 0);
     assert_false(run_execute(c.run, &w.err));
     assert_err(&w.err, ERR_ENV, "does not compile");
-    assert_int_equal(w.backend->unbuilt, 0);
+    assert_false(w.backend->unbuilt);
     unsetenv("SYMTAPE_FAKE_FAIL");
     w.err = ERR_INIT;
     assert_true(run_execute(c.run, &w.err));
@@ -552,7 +577,8 @@ int main(void)
         cmocka_unit_test(test_bad_index),      cmocka_unit_test(test_not_captured),
         cmocka_unit_test(test_failed_updates), cmocka_unit_test(test_failures),
         cmocka_unit_test(test_failed_launch),  cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_built),          cmocka_unit_test(test_not_built),
+        cmocka_unit_test(test_built),          cmocka_unit_test(test_left_over),
+        cmocka_unit_test(test_not_built),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

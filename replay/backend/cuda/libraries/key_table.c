@@ -1,4 +1,4 @@
-#include "replay/backend/cuda/runtime/key_table.h"
+#include "replay/backend/cuda/libraries/key_table.h"
 
 #include <string.h>
 

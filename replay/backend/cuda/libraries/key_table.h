@@ -1,7 +1,7 @@
 /* A hash table of keys that are compared by their bytes, including padding, which must be zero.
  * Entries are numbered from 0 in the order in which they were added. */
-#ifndef SYMTAPE_REPLAY_BACKEND_CUDA_RUNTIME_KEY_TABLE_H
-#define SYMTAPE_REPLAY_BACKEND_CUDA_RUNTIME_KEY_TABLE_H
+#ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_KEY_TABLE_H
+#define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_KEY_TABLE_H
 
 #include <stdint.h>
 
