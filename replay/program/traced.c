@@ -416,4 +416,6 @@ void traced_release(struct traced *traced)
 {
     vec_release(&traced->evaluated);
     intern_release(&traced->early);
+    vec_release(&traced->cut.parts);
+    traced->cut.program = NULL;
 }

@@ -14,6 +14,20 @@
 #include "trace/base/vec.h"
 #include "trace/graphs.h"
 
+/* How autograd's formula of cat() cuts its gradient. */
+struct cat_part {
+    sym_id start, end;
+};
+struct cat_cut {
+    const struct program *program; /* NULL: none */
+    node_id gradient;
+    uint32_t last; /* the last step that cuts the gradient */
+    uint32_t next; /* the first part that has not been evaluated */
+    int64_t dim;
+    vec_of(struct cat_part)
+    parts; /* none: the gradient is not that of a cat() */
+};
+
 struct traced {
     vec_of(bool)
     evaluated;           /* by meta: its conditions were evaluated */
@@ -25,6 +39,7 @@ struct traced {
     bool backward;       /* which has begun: a tangent or a saved result was used */
     bool cloned;         /* the last call that created a tensor was a clone to contiguous memory, */
     uint32_t clone;      /* with this storage */
+    struct cat_cut cut;  /* of the last gradient of which a part was taken */
 };
 
 bool traces_results(enum graph_kind kind);

@@ -17,8 +17,49 @@
 #define SECOND \
     "        slice_1: \"f32[(s0//2), 1][9, 1]cpu\" = torch.ops.aten.slice.Tensor(mul, 1, 8, 9)\n"
 
+#define SLICE_OF_USER \
+    "        slice_1: \"f32[(s0//2), 3][9, 1]cpu\" = torch.ops.aten.slice.Tensor(mul, 1, 2, 5)\n"
+#define FIRST_AND_OF_USER \
+    FIRST                 \
+    "        slice_2: \"f32[(s0//2), 3][9, 1]cpu\" = torch.ops.aten.slice.Tensor(mul, 1, 2, 5)\n"
 #define NO_PART \
     "        slice_1: \"f32[(s0//2), 8][9, 1]cpu\" = torch.ops.aten.slice.Tensor(mul, 0, 0, 8)\n"
+
+/* Two results of equal sizes, whose parts have other sizes. */
+#define TWO_CATS                                                                                       \
+    "class joint_helper(torch.nn.Module):\n"                                                           \
+    "    def forward(self, primals_1: \"f32[(s0//2), 8][8, 1]cpu\", "                                  \
+    "primals_2: \"f32[(s0//2), 1][1, 1]cpu\", primals_3: \"f32[(s0//2), 7][7, 1]cpu\", "               \
+    "primals_4: \"f32[(s0//2), 2][2, 1]cpu\", tangents_1: \"f32[(s0//2), 9][9, 1]cpu\"):\n"            \
+    "        cat: \"f32[(s0//2), 9][9, 1]cpu\" = torch.ops.aten.cat.default([primals_1, "              \
+    "primals_2], 1)\n"                                                                                 \
+    "        cat_1: \"f32[(s0//2), 9][9, 1]cpu\" = torch.ops.aten.cat.default([primals_3, "            \
+    "primals_4], 1)\n"                                                                                 \
+    "        mul: \"f32[(s0//2), 9][9, 1]cpu\" = torch.ops.aten.mul.Tensor(tangents_1, cat_1)\n" FIRST \
+    "        return (cat, cat_1, slice_1)\n"
+
+/* An empty tensor of one dimension among tensors of two, and of one. */
+#define EMPTY_AMONG_TWO                                                                              \
+    "class joint_helper(torch.nn.Module):\n"                                                         \
+    "    def forward(self, primals_1: \"f32[(s0//2), 8][8, 1]cpu\", "                                \
+    "primals_2: \"f32[(s0//2), 1][1, 1]cpu\", primals_3: \"f32[0][1]cpu\", "                         \
+    "tangents_1: \"f32[(s0//2), 9][9, 1]cpu\"):\n"                                                   \
+    "        cat: \"f32[(s0//2), 9][9, 1]cpu\" = torch.ops.aten.cat.default([primals_3, "            \
+    "primals_1, primals_2], 1)\n"                                                                    \
+    "        mul: \"f32[(s0//2), 9][9, 1]cpu\" = torch.ops.aten.mul.Tensor(tangents_1, cat)\n" FIRST \
+    "        return (cat, slice_1)\n"
+#define OF_ONE(first, end)                                                                     \
+    "class joint_helper(torch.nn.Module):\n"                                                   \
+    "    def forward(self, primals_1: \"f32[" first "][1]cpu\", primals_2: \"f32[3][1]cpu\", " \
+    "primals_3: \"f32[((s0//2)) - 1][1]cpu\", "                                                \
+    "tangents_1: \"f32[((s0//2)) - 1 + " end "][1]cpu\"):\n"                                   \
+    "        cat: \"f32[((s0//2)) - 1 + " end "][1]cpu\" = torch.ops.aten.cat.default("        \
+    "[primals_1, primals_2, primals_3])\n"                                                     \
+    "        mul: \"f32[((s0//2)) - 1 + " end "][1]cpu\" = torch.ops.aten.mul.Tensor("         \
+    "tangents_1, cat)\n"                                                                       \
+    "        slice_1: \"f32[3][1]cpu\" = torch.ops.aten.slice.Tensor(mul, 0, " first ", " end  \
+    ")\n"                                                                                      \
+    "        return (cat, slice_1)\n"
 
 struct traced_walk {
     struct traced traced;
@@ -89,8 +130,38 @@ static void test_parts(void **state)
     assert_false(adds(GRAPH(NO_PART), true, of_second));
 }
 
+/* A slice that a program takes itself is no part, though the result of a cat() has the sizes. */
+static void test_slices_of_users(void **state)
+{
+    (void)state;
+    const char *of_second = "((s0//2)) >= 2";
+    assert_false(adds(GRAPH(SLICE_OF_USER), true, of_second));
+    assert_false(adds(GRAPH(FIRST_AND_OF_USER), true, of_second));
+}
+
+/* The parts are those of the cat() that has the slice, also where the result of a later one has
+ * the same sizes. */
+static void test_two_cats(void **state)
+{
+    (void)state;
+    assert_false(adds(TWO_CATS, false, "((s0//2)) >= 2"));
+    assert_true(adds(TWO_CATS, true, "((s0//2)) >= 2"));
+}
+
+static void test_one_dimension(void **state)
+{
+    (void)state;
+    assert_true(adds(EMPTY_AMONG_TWO, true, "((s0//2)) >= 2"));
+    assert_false(adds(OF_ONE("0", "3"), false, "((s0//2)) - 1 >= 2"));
+    assert_true(adds(OF_ONE("0", "3"), true, "((s0//2)) - 1 >= 2"));
+    assert_true(adds(OF_ONE("2", "5"), true, "((s0//2)) - 1 >= 2"));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_parts) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_parts),
+                                        cmocka_unit_test(test_slices_of_users),
+                                        cmocka_unit_test(test_two_cats),
+                                        cmocka_unit_test(test_one_dimension) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
