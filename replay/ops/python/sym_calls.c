@@ -259,6 +259,15 @@ static struct value binary_number(struct call *c, const struct number_method *nu
     return value_none();
 }
 
+/* math.log(x, base): x is asked about before the base. */
+static struct value log_to_base(struct call *c, const struct number_method *log,
+                                const struct value *args)
+{
+    struct value x = unary_number(c, log, args[0]);
+    struct value base = unary_number(c, log, args[1]);
+    return value_truediv(c, x, base);
+}
+
 static struct value value_ite(struct call *c, const struct value *args)
 {
     struct value yes = args[1], no = args[2];
@@ -289,8 +298,8 @@ struct value python_number(struct call *c, struct str name, const struct value *
         return value_ite(c, args);
     if (n == 1)
         return unary_number(c, number, args[0]);
-    if (n == 2 && str_is(name, "log")) /* math.log(x, base) */
-        return value_truediv(c, unary_number(c, number, args[0]), unary_number(c, number, args[1]));
+    if (n == 2 && str_is(name, "log"))
+        return log_to_base(c, number, args);
     if (n == 2)
         return binary_number(c, number, args[0], args[1]);
     refuse(c, "TypeError", "%s got %u arguments", number->name, n);

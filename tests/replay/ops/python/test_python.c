@@ -531,6 +531,18 @@ static void test_floats(void **arg)
     assert_guards(st, from, "Ne(zf, 0.0); Eq(zf, 5.0); ");
 }
 
+/* A logarithm to a base is the quotient of two, x first. */
+static void test_logarithms(void **arg)
+{
+    struct state *st = *arg;
+    uint32_t from = env_n_guards(st->env);
+    struct value s = value_int(st->s), two = real(st, 2);
+    assert_value(st, CALL(st, "math.log", s), "Sym(OpaqueUnaryFn_log(ToFloat(s77)))");
+    assert_value(st, CALL(st, "math.log", s, two),
+                 "Sym(FloatTrueDiv(OpaqueUnaryFn_log(ToFloat(s77)), 0.693147180559945))");
+    assert_guards(st, from, "");
+}
+
 /* A number of dimensions is compared with those of the tensors, and specialized with its sign. */
 static void test_tensordot(void **arg)
 {
@@ -671,6 +683,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_autocast, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cond, setup, teardown),
         cmocka_unit_test_setup_teardown(test_floats, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_logarithms, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tensordot, setup, teardown),
         cmocka_unit_test_setup_teardown(test_symbolic_step, setup, teardown),
         cmocka_unit_test_setup_teardown(test_attention_of_matrices, setup, teardown),
