@@ -1,4 +1,4 @@
-/* Maxima, minima, medians and quantiles, and their indices. */
+/* Maxima, minima and medians, and their indices. */
 #include "replay/ops/rules/reduce/reduce.h"
 
 /* --- amax, amin, aminmax --- */
@@ -138,50 +138,4 @@ bool rule_argmax(struct call *c)
               "%s: Expected reduction dim to be specified for input.numel() == 0.", name);
     }
     return ret_tensor(c, reduce_new(c, x, mask, arg_bool(c, 2), DTYPE_I64));
-}
-
-/* quantile and nanquantile of Sorting.cpp. param is 0 where q is a tensor, 1 where it is a
- * number. */
-bool rule_quantile(struct call *c)
-{
-    struct tensor x = arg_tensor(c, 0), q = c->param ? (struct tensor){ 0 } : arg_tensor(c, 1);
-    if (!require(c, dtype_of(x) == DTYPE_F32 || dtype_of(x) == DTYPE_F64, "RuntimeError",
-                 "quantile() input tensor must be either float or double dtype") ||
-        !require(c, ndim_of(q) <= 1, "RuntimeError",
-                 "quantile() q must be a scalar or 1D tensor") ||
-        !require(c, !q.meta || dtype_of(q) == dtype_of(x), "RuntimeError",
-                 "quantile() q tensor must be same dtype as the input tensor"))
-        return false;
-    double q_number = arg_double(c, 1);
-    if (!require(c, q.meta || !(q_number < 0 || q_number > 1), "RuntimeError",
-                 "quantile() q must be in the range [0, 1] but got %g", q_number) ||
-        !check(c, ne(c, numel(c, x), SYM_ID_ZERO), "RuntimeError",
-               "quantile() input tensor must be non-empty"))
-        return false;
-    uint64_t mask = reduce_mask(c, 2, x);
-    sym_id length = numel(c, x);
-    if (arg_given(c, 2))
-        length = size_of(x, wrap_dim(c, arg_int(c, 2), ndim_of(x)));
-    int64_t most = behaves(c->env, BEHAVIOR_QUANTILE_RANKS_IN_DOUBLE) ? 1LL << 53 : 1LL << 24;
-    check(c, le(c, length, num(c, most)), "RuntimeError", "quantile() input tensor is too large");
-    if (c->symbolic && !eager(c))
-        return !c->failed && ret_tensor(c, quantile_by_calls(c, x));
-    /* It is computed with q last, which a view then moves to the front. */
-    sym_id sizes[TENSOR_MAX_DIM + 2], strides[TENSOR_MAX_DIM + 2];
-    uint32_t first = ndim_of(q) == 1, n = first;
-    bool keepdim = arg_bool(c, 3);
-    for (uint32_t i = 0; i < ndim_of(x); i++)
-        if (!(mask >> i & 1))
-            sizes[n++] = size_of(x, i);
-        else if (keepdim)
-            sizes[n++] = SYM_ID_ONE;
-    if (!first)
-        return ret_tensor(c, new_beside(c, x, dtype_of(x), sizes, n));
-    sizes[0] = sizes[n] = size_of(q, 0);
-    struct tensor ret = new_beside(c, x, dtype_of(x), sizes + 1, n);
-    if (c->failed)
-        return false;
-    memcpy(strides + 1, ret.meta->stride, (n - 1) * sizeof *strides);
-    strides[0] = ret.meta->stride[n - 1];
-    return ret_tensor(c, new_view(c, ret, sizes, strides, n, SYM_ID_ZERO));
 }

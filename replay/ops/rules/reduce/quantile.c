@@ -1,9 +1,22 @@
-/* quantile() and nanquantile() of symbolic sizes, whose calls add guards (quantile_compute of
- * aten/src/ATen/native/Sorting.cpp). */
+/* quantile() and nanquantile() (aten/src/ATen/native/Sorting.cpp). */
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/rules/compose.h"
 
-struct tensor quantile_by_calls(struct call *c, struct tensor x);
+/* Writes the sizes without what is reduced, or with a size of one for it. Returns how many. */
+static uint32_t reduced_sizes(struct call *c, struct tensor x, sym_id *sizes)
+{
+    uint32_t n = 0,
+             dim = ndim_of(x) && arg_given(c, 2) ? wrap_dim(c, arg_int(c, 2), ndim_of(x)) : 0;
+    bool keepdim = arg_bool(c, 3);
+    for (uint32_t i = 0; i < ndim_of(x); i++)
+        if (arg_given(c, 2) && i != dim)
+            sizes[n++] = size_of(c, x, i);
+        else if (keepdim)
+            sizes[n++] = SYM_ID_ONE;
+    return n;
+}
+
+/* --- Symbolic sizes: the calls of quantile_compute, which add guards --- */
 
 /* Returns x sorted along the last dimension, to which `dim` was moved, or of one dimension. */
 static struct tensor sorted_last(struct call *c, struct tensor x)
@@ -26,14 +39,7 @@ static struct tensor sorted_last(struct call *c, struct tensor x)
 static struct tensor view_reduced(struct call *c, struct tensor x, struct tensor sorted)
 {
     sym_id sizes[TENSOR_MAX_DIM + 1];
-    uint32_t n = 0,
-             dim = ndim_of(x) && arg_given(c, 2) ? wrap_dim(c, arg_int(c, 2), ndim_of(x)) : 0;
-    bool keepdim = arg_bool(c, 3);
-    for (uint32_t i = 0; i < ndim_of(x); i++)
-        if (arg_given(c, 2) && i != dim)
-            sizes[n++] = size_of(c, x, i);
-        else if (keepdim)
-            sizes[n++] = SYM_ID_ONE;
+    uint32_t n = reduced_sizes(c, x, sizes);
     sizes[n++] = size_of(c, sorted, -1);
     return CALL(c, "aten.view.default", T(sorted), ints(c, sizes, n));
 }
@@ -89,7 +95,8 @@ static struct tensor interpolated(struct call *c, struct tensor sorted, struct t
     return CALL(c, "aten.lerp_.Tensor", T(values), T(upper), T(weights));
 }
 
-struct tensor quantile_by_calls(struct call *c, struct tensor x)
+/* Makes the calls for arguments that have been checked. */
+static struct tensor quantile_by_calls(struct call *c, struct tensor x)
 {
     struct keyword dtype = { STR("dtype"), dtype_value(x.meta->dtype) };
     struct value number = arg(c, 1);
@@ -107,4 +114,57 @@ struct tensor quantile_by_calls(struct call *c, struct tensor x)
     values = CALL(c, "aten.unsqueeze.default", T(values), I(c, 0));
     values = CALL(c, "aten.transpose.int", T(values), I(c, 0), I(c, -1));
     return CALL(c, "aten.squeeze.dim", T(values), I(c, -1));
+}
+
+/* --- The rules --- */
+
+static bool check_arguments(struct call *c, struct tensor x, struct tensor q)
+{
+    if (!require(c, dtype_of(x) == DTYPE_F32 || dtype_of(x) == DTYPE_F64, "RuntimeError",
+                 "quantile() input tensor must be either float or double dtype") ||
+        !require(c, ndim_of(q) <= 1, "RuntimeError",
+                 "quantile() q must be a scalar or 1D tensor") ||
+        !require(c, !some(q) || dtype_of(q) == dtype_of(x), "RuntimeError",
+                 "quantile() q tensor must be same dtype as the input tensor"))
+        return false;
+    double number = some(q) ? 0 : arg_double(c, 1);
+    if (!require(c, !(number < 0 || number > 1), "RuntimeError",
+                 "quantile() q must be in the range [0, 1] but got %g", number) ||
+        !check(c, ne(c, numel(c, x), SYM_ID_ZERO), "RuntimeError",
+               "quantile() input tensor must be non-empty"))
+        return false;
+    sym_id length = numel(c, x);
+    if (ndim_of(x) && arg_given(c, 2))
+        length = size_of(c, x, wrap_dim(c, arg_int(c, 2), ndim_of(x)));
+    int64_t most = behaves(c->env, BEHAVIOR_QUANTILE_RANKS_IN_DOUBLE) ? 1LL << 53 : 1LL << 24;
+    return check(c, le(c, length, num(c, most)), "RuntimeError",
+                 "quantile() input tensor is too large");
+}
+
+/* The result for each element of q: it is computed with q last, which a view then moves to the
+ * front. sizes[0] is unused; those of the result follow, and there is room for one more. */
+static bool for_each(struct call *c, struct tensor x, struct tensor q, sym_id *sizes, uint32_t n)
+{
+    sym_id strides[TENSOR_MAX_DIM + 1];
+    sizes[0] = sizes[n + 1] = size_of(c, q, 0);
+    struct tensor ret = new_tensor(c, dtype_of(x), device_of(x), sizes + 1, n + 1);
+    if (c->failed)
+        return false;
+    memcpy(strides + 1, ret.meta->stride, n * sizeof *strides);
+    strides[0] = ret.meta->stride[n];
+    return ret_tensor(c, new_view(c, ret, sizes, strides, n + 1, SYM_ID_ZERO));
+}
+
+/* param is 0 where q is a tensor, 1 where it is a number. */
+bool rule_quantile(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0), q = c->param ? no_tensor() : arg_tensor(c, 1);
+    if (!check_arguments(c, x, q))
+        return false;
+    if (c->symbolic && !eager(c))
+        return !c->failed && ret_tensor(c, quantile_by_calls(c, x));
+    sym_id sizes[TENSOR_MAX_DIM + 2];
+    uint32_t n = reduced_sizes(c, x, sizes + 1);
+    return ndim_of(q) == 1 ? for_each(c, x, q, sizes, n)
+                           : ret_tensor(c, new_tensor(c, dtype_of(x), device_of(x), sizes + 1, n));
 }

@@ -157,8 +157,6 @@ bool elements_known(const struct call *c, struct tensor x);
  * one. */
 bool index_outside(const struct call *c, struct tensor index, int64_t low, int64_t high,
                    int64_t *ret);
-/* Calls what quantile() or nanquantile() of x calls, whose arguments have been checked. */
-struct tensor quantile_by_calls(struct call *c, struct tensor x);
 /* Counts the distinct rows of `row` elements, or with consecutive the runs of equal rows. */
 bool count_distinct(struct call *c, struct tensor x, uint64_t row, bool consecutive, uint64_t *ret);
 
