@@ -270,6 +270,9 @@ bool call_raised(struct call *c);
 
 /* Refuses an eager call on tensors of a device for which the operator has no kernel (false). */
 bool check_backend(struct call *c);
+/* Returns the tensor that is item i of the rule's result, which the call may change, or NULL: there
+ * is no such item, or it is no tensor. */
+struct tensor *result_tensor(struct call *c, uint32_t i);
 /* Does the checks of in-place and out= forms, and sets their results, after the rule set c->ret. */
 bool finish_written(struct call *c);
 /* Before the rule of a call that writes: see written.c. */

@@ -25,14 +25,14 @@ void clone_saved(struct call *c)
         }
 }
 
-/* Returns the tensor that is result i of the rule. */
-static struct value *result_at(struct call *c, uint32_t i)
+struct tensor *result_tensor(struct call *c, uint32_t i)
 {
-    bool group =
-        c->ret.kind == VALUE_TUPLE || (c->ret.kind == VALUE_LIST && c->op->schema.n_results != 1);
-    if (group)
-        return i < c->ret.n ? (struct value *)&c->ret.u.items[i] : NULL;
-    return i == 0 ? &c->ret : NULL;
+    struct value *ret = &c->ret;
+    if (value_is_sequence(*ret))
+        ret = i < ret->n ? (struct value *)&ret->u.items[i] : NULL;
+    else if (i)
+        ret = NULL;
+    return ret && ret->kind == VALUE_TENSOR && ret->u.tensor.meta ? &ret->u.tensor : NULL;
 }
 
 static bool has_guarded_shape(struct call *c, const struct tensor_meta *a,
@@ -86,14 +86,12 @@ static bool report_copy(struct call *c, struct tensor from, struct tensor to)
     return !c->failed;
 }
 
-static bool finish_in_place(struct call *c, uint32_t arg, struct value *result)
+static bool finish_in_place(struct call *c, uint32_t arg, struct tensor *result)
 {
-    struct tensor self = c->args[arg].u.tensor, made = result->u.tensor;
-    if (c->op->inplace_view) {
-        *result = value_tensor(made);
+    struct tensor self = c->args[arg].u.tensor, made = *result;
+    if (c->op->inplace_view)
         return made.meta == self.meta || record_written(c, arg, made);
-    }
-    *result = value_tensor(self);
+    *result = self;
     if (made.storage == self.storage)
         return !c->failed;
     if (!check_cast(c, made.meta->dtype, self.meta->dtype))
@@ -107,17 +105,17 @@ static bool finish_in_place(struct call *c, uint32_t arg, struct value *result)
                    sizes_text(c, made.meta->size, made.meta->ndim));
 }
 
-static bool finish_out(struct call *c, uint32_t arg, struct value *result)
+static bool finish_out(struct call *c, uint32_t arg, struct tensor *result)
 {
-    struct tensor out = c->args[arg].u.tensor, made = result->u.tensor;
+    struct tensor out = c->args[arg].u.tensor, made = *result;
     if (!check_cast(c, made.meta->dtype, out.meta->dtype))
         return false;
-    *result = value_tensor(out);
+    *result = out;
     if (has_guarded_shape(c, out.meta, made.meta))
         return !c->failed && report_copy(c, made, out);
     struct tensor resized = new_view_dtype(c, out, out.meta->dtype, made.meta->size,
                                            made.meta->stride, made.meta->ndim, out.meta->offset);
-    *result = value_tensor(resized);
+    *result = resized;
     return !c->failed && report_copy(c, made, resized) && record_written(c, arg, resized);
 }
 
@@ -139,9 +137,9 @@ bool finish_written(struct call *c)
         return !c->failed;
     }
     for (uint32_t i = 0; i < s->n_results && !c->failed; i++) {
-        struct value *result = s->results[i].written ? result_at(c, i) : NULL;
+        struct tensor *result = s->results[i].written ? result_tensor(c, i) : NULL;
         uint32_t arg = result ? written_argument(s, s->results[i].alias) : UINT32_MAX;
-        if (arg == UINT32_MAX || result->kind != VALUE_TENSOR || c->args[arg].kind != VALUE_TENSOR)
+        if (arg == UINT32_MAX || c->args[arg].kind != VALUE_TENSOR)
             continue;
         if (s->args[arg].keyword_only)
             finish_out(c, arg, result);

@@ -40,17 +40,6 @@ static bool is_cached(struct call *c, struct tensor source)
            (c->op->composite || call_bypass(c) == OP_BYPASS_NONE);
 }
 
-/* Returns the tensor that is item i of the result, or NULL after the last one. */
-static struct tensor *result_at(struct call *c, uint32_t i)
-{
-    struct value *ret = &c->ret;
-    if (value_is_sequence(*ret))
-        ret = i < ret->n ? (struct value *)&ret->u.items[i] : NULL;
-    else if (i)
-        ret = NULL;
-    return ret && ret->kind == VALUE_TENSOR && ret->u.tensor.meta ? &ret->u.tensor : NULL;
-}
-
 static bool is_view(const struct tensor *x, struct tensor source)
 {
     return source.meta && x->storage == source.storage && x->meta != source.meta;
@@ -66,7 +55,7 @@ static struct cached_view view_of(const struct call *c, struct tensor source,
 static bool all_known(struct call *c, struct tensor source)
 {
     struct tensor *x;
-    for (uint32_t i = 0; (x = result_at(c, i)); i++) {
+    for (uint32_t i = 0; (x = result_tensor(c, i)); i++) {
         struct cached_view view = view_of(c, source, x);
         if (is_view(x, source) && !is_known(&c->ops->cached_views, &view))
             return false;
@@ -79,7 +68,7 @@ void mark_cached_views(struct call *c)
     struct tensor *x, source = arg(c, 0).kind == VALUE_TENSOR ? c->args[0].u.tensor
                                                               : (struct tensor){ .meta = NULL };
     bool cached = source.meta && is_cached(c, source), known = cached && all_known(c, source);
-    for (uint32_t i = 0; (x = result_at(c, i)); i++) {
+    for (uint32_t i = 0; (x = result_tensor(c, i)); i++) {
         bool same = source.meta && x->meta == source.meta && x->storage == source.storage;
         bool mark = same ? source.cached_view : known && is_view(x, source);
         if (x->cached_view != mark)
