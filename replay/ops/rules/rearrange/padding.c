@@ -289,7 +289,19 @@ static void copy_sides(struct call *c, struct tensor out, uint32_t dim, sym_id l
     }
 }
 
-/* _pad_circular writes a new tensor part by part. The input has a channel, and a batch or none. */
+/* Calls what _pad_circular calls, which writes a new tensor of these sizes part by part. */
+static struct tensor circular_by_calls(struct call *c, struct tensor x, const struct geometry *g,
+                                       const sym_id *pad, uint32_t n)
+{
+    struct tensor out = CALL(c, "aten.new_empty.default", T(x), ints(c, g->size, g->n));
+    if (!c->failed)
+        copy_middle(c, x, out, pad, n);
+    for (uint32_t i = 0; i < n / 2 && !c->failed; i++)
+        copy_sides(c, out, g->n - 1 - i, pad[2 * i], pad[2 * i + 1]);
+    return out;
+}
+
+/* _pad_circular: the input has a channel, and a batch or none. */
 static bool pad_circular(struct call *c, struct tensor x, const sym_id *pad, uint32_t n)
 {
     struct geometry g = geometry_of(x);
@@ -305,15 +317,12 @@ static bool pad_circular(struct call *c, struct tensor x, const sym_id *pad, uin
         CHECK(c, ge(c, g.size[dim], SYM_ID_ZERO), "RuntimeError",
               "Negative padding value is resulting in an empty dimension");
     }
+    if (c->failed)
+        return false;
     struct tensor_kind kind = { x.meta->dtype, x.meta->device };
-    struct tensor out = empty(c, kind, g.size, g.n);
-    if (eager(c) || !c->symbolic)
-        return ret_tensor(c, out);
-    out = c->failed ? no_tensor() : CALL(c, "aten.new_empty.default", T(x), ints(c, g.size, g.n));
-    if (!c->failed)
-        copy_middle(c, x, out, pad, n);
-    for (uint32_t i = 0; i < n / 2 && !c->failed; i++)
-        copy_sides(c, out, g.n - 1 - i, pad[2 * i], pad[2 * i + 1]);
+    bool by_calls = c->symbolic && !eager(c);
+    struct tensor out =
+        by_calls ? circular_by_calls(c, x, &g, pad, n) : empty(c, kind, g.size, g.n);
     return !c->failed && ret_tensor(c, out);
 }
 
