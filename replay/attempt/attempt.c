@@ -195,13 +195,15 @@ static bool attempt_input(void *user, const struct program *program, const struc
     return !run->traces || traced_evaluate(&run->traced, run->state.ops, *ret) || err_nomem(err);
 }
 
-static struct value attempt_attribute(void *user, const struct program *program,
-                                      const struct step *step)
+static bool attempt_attribute(void *user, const struct program *program, const struct step *step,
+                              struct value *ret, struct err *err)
 {
     struct attempt_run *run = user;
-    return run->traces || program != program->root
-               ? expected_value(run->state.ops, step->expected)
-               : replay_state_attribute(&run->state, step->target, step->expected);
+    if (!run->traces && program == program->root)
+        return replay_state_attribute(&run->state, step->target, step->expected, ret) ||
+               err_nomem(err);
+    *ret = expected_value(run->state.ops, step->expected);
+    return true;
 }
 
 /* Lets the next conditions add guards, or not, because the call was evaluated early. */

@@ -623,25 +623,42 @@ struct value replay_state_placeholder(struct replay_state *state, const struct n
     return expected_value(state->ops, expected);
 }
 
-/* Returns the name of the placeholder that would have the source of an attribute: that of
- * L['x'].p['q'] is "x___p__q", where "L['" and the last "]" were removed, and that of L['x'].p is
- * "L__x___p". .p is NULL when memory ran out. */
-static struct str name_of_attribute(struct replay_state *state, struct str attribute)
+/* Returns the name of the placeholder whose source would be that of the attribute, were it
+ * stripped of "L['" or "G['" and of the last "]"; .p is NULL when memory ran out. */
+static struct str stripped_source(struct replay_state *state, char scope, struct str attribute)
 {
-    struct str inner = inputs_placeholder_name(attribute, &state->arena);
-    char *text = arena_bytes(&state->arena, inner.n + 4);
-    if (!inner.p || !text || find_inputs(state, inner))
-        return inner;
-    int n = snprintf(text, inner.n + 4, "L_%.*s_", STR_ARG(inner));
-    return (struct str){ text, (size_t)n };
+    size_t n = attribute.n + 3;
+    char *text = arena_bytes(&state->arena, n + 1);
+    if (!text)
+        return (struct str){ NULL, 0 };
+    (void)snprintf(text, n + 1, "%c_%.*s_", scope, STR_ARG(attribute));
+    return inputs_placeholder_name((struct str){ text, n }, &state->arena);
 }
 
-struct value replay_state_attribute(struct replay_state *state, struct str attribute,
-                                    const struct expected *expected)
+/* Sets *ret to the name of the placeholder that would have the source of an attribute: that of
+ * L['x'].p['q'] is "x___p__q", where "L['" and the last "]" were removed, and that of L['x'].p is
+ * "L__x___p". Where an input of L and one of G fit, it is neither. False: out of memory. */
+static bool name_of_attribute(struct replay_state *state, struct str attribute, struct str *ret)
 {
-    struct node node = { .name = name_of_attribute(state, attribute) };
-    return node.name.p ? replay_state_placeholder(state, &node, expected)
-                       : expected_value(state->ops, expected);
+    *ret = inputs_placeholder_name(attribute, &state->arena);
+    struct str local = stripped_source(state, 'L', attribute);
+    struct str global = stripped_source(state, 'G', attribute);
+    if (!ret->p || !local.p || !global.p)
+        return false;
+    bool is_local = find_inputs(state, local), is_global = find_inputs(state, global);
+    if (!find_inputs(state, *ret) && is_local != is_global)
+        *ret = is_local ? local : global;
+    return true;
+}
+
+bool replay_state_attribute(struct replay_state *state, struct str attribute,
+                            const struct expected *expected, struct value *ret)
+{
+    struct node node = { 0 };
+    if (!name_of_attribute(state, attribute, &node.name))
+        return false;
+    *ret = replay_state_placeholder(state, &node, expected);
+    return true;
 }
 
 /* Returns whether a size that was set is printed as the number that it was when it was recorded. */

@@ -66,11 +66,12 @@ sym_id replay_state_find(void *user, struct sym_pool *pool, struct str name);
 struct value replay_state_placeholder(struct replay_state *state, const struct node *node,
                                       const struct expected *expected);
 
-/* Returns the tensor of an attribute of a Dynamo graph, such as a parameter of an optimizer: that
- * of the input whose source gave it its name (module_key_name() of torch/_dynamo/output_graph.py)
- * if it agrees with the printed meta, else that of the printed meta. */
-struct value replay_state_attribute(struct replay_state *state, struct str attribute,
-                                    const struct expected *expected);
+/* Sets *ret to the tensor of an attribute of a Dynamo graph, such as a parameter of an optimizer:
+ * that of the input whose source gave it its name (module_key_name() of
+ * torch/_dynamo/output_graph.py) if it agrees with the printed meta, else that of the printed meta.
+ * False: out of memory. */
+bool replay_state_attribute(struct replay_state *state, struct str attribute,
+                            const struct expected *expected, struct value *ret);
 
 /* Sets *ret to the input of a placeholder some of whose sizes were set, and are printed as the
  * numbers that they were when they were recorded, because a call specialized them later. Returns

@@ -498,10 +498,8 @@ static bool warm_input(struct interpreter *in, struct program *p, const struct s
     return true;
 }
 
-static struct value other_value(struct walker *w, const struct program *p, const struct step *step)
+static struct value other_value(struct walker *w, const struct step *step)
 {
-    if (step->kind == STEP_ATTRIBUTE && step->expected->kind == EXPECT_TENSOR && w->attribute)
-        return w->attribute(w->user, p, step);
     if (step->expected->kind != EXPECT_NOTHING)
         return expected_value(w->ops, step->expected);
     if (step->kind == STEP_ATTRIBUTE)
@@ -512,7 +510,10 @@ static struct value other_value(struct walker *w, const struct program *p, const
 static bool walk_other(struct interpreter *in, struct program *p, const struct step *step,
                        struct value *ret)
 {
-    *ret = other_value(in->user, p, step);
+    struct walker *w = in->user;
+    if (step->kind == STEP_ATTRIBUTE && step->expected->kind == EXPECT_TENSOR && w->attribute)
+        return w->attribute(w->user, p, step, ret, &w->err) && !walk_has_ended(w);
+    *ret = other_value(w, step);
     return true;
 }
 

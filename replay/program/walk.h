@@ -20,8 +20,9 @@ struct walker {
     bool (*input)(void *user, const struct program *program, const struct step *step,
                   struct value *ret, struct err *err);
     /* Returns the tensor that an attribute of the graph is in the first walk; may be NULL: it has
-     * the recorded meta. */
-    struct value (*attribute)(void *user, const struct program *program, const struct step *step);
+     * the recorded meta. False with err set on failure. */
+    bool (*attribute)(void *user, const struct program *program, const struct step *step,
+                      struct value *ret, struct err *err);
     /* Called before and after each call; either may be NULL. They see guards in their order in
      * time. False with err set on failure; false without one ends the walk early: it is
      * `stopped`. */
