@@ -58,7 +58,7 @@ void begin_slow_path(struct call *c)
 
 bool fast_path(const struct call *c, bool registered)
 {
-    return (c->symbolic || ops_is_ablated(c->ops, ABLATION_FAST_IF_SYMBOLIC)) &&
+    return (c->symbolic || ops_is_ablated(c->ops, ABLATION_FAST_IF_SYMBOLIC)) && !in_kernel(c) &&
            !ops_is_ablated(c->ops, ABLATION_FAST_PATH) &&
            registered != op_is_ablated(c->op, ABLATION_FAST_PATH);
 }

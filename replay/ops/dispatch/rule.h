@@ -237,7 +237,8 @@ bool eager(const struct call *c);
 /* Returns whether torch.export traces the call (ops_set_export()). */
 bool exporting(const struct call *c);
 /* Returns whether the call attempts the fast path of binary operators, which PyTorch has or has not
- * registered for its operator: a size is symbolic, unless an ablation says otherwise. */
+ * registered for its operator: a size is symbolic, unless an ablation says otherwise, and no kernel
+ * makes the call, which FakeTensorMode does not see. */
 bool fast_path(const struct call *c, bool registered);
 /* Begins what follows an attempt that failed, which ends with the rule. */
 void begin_slow_path(struct call *c);
