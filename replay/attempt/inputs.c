@@ -105,29 +105,31 @@ static bool room_for_dims(struct arena *arena, struct input_tensor *t)
     return t->size && t->stride && t->marked && t->duck && t->fixed && t->unbacked && t->change;
 }
 
-/* Returns the number of a storage in the table of those that were described; it is added there. */
-static uint32_t storage_number(struct input_reader *r, const char *id_key)
+/* Sets *ret to the number of a storage in the table of those that were described, to which it is
+ * added; INTERN_NONE: the record names none. False: out of memory. */
+static bool storage_number(struct input_reader *r, const char *id_key, uint32_t *ret)
 {
     struct buf key = BUF_INIT;
     int64_t id, describer;
-    uint32_t ret = INTERN_NONE;
-    if (json_i64(&r->doc, get(r, id_key), &id) &&
-        json_i64(&r->doc, get(r, "describer_id"), &describer)) {
-        buf_le64(&key, (uint64_t)id);
-        buf_le64(&key, (uint64_t)describer);
-        ret = key.failed ? INTERN_NONE : intern(&r->storage_keys, buf_str(&key));
-        if (ret == r->storages.n &&
-            !vec_push(&r->storages, (struct described_storage){ -1, TRACE_NONE }))
-            ret = INTERN_NONE;
-    }
+    *ret = INTERN_NONE;
+    if (!json_i64(&r->doc, get(r, id_key), &id) ||
+        !json_i64(&r->doc, get(r, "describer_id"), &describer))
+        return true;
+    buf_le64(&key, (uint64_t)id);
+    buf_le64(&key, (uint64_t)describer);
+    *ret = key.failed ? INTERN_NONE : intern(&r->storage_keys, buf_str(&key));
     buf_release(&key);
-    return ret;
+    return *ret != INTERN_NONE &&
+           (*ret < r->storages.n ||
+            vec_push(&r->storages, (struct described_storage){ -1, TRACE_NONE }));
 }
 
 static bool read_storage(struct input_reader *r)
 {
-    uint32_t number = storage_number(r, "id");
+    uint32_t number;
     int64_t bytes;
+    if (!storage_number(r, "id", &number))
+        return false;
     if (number != INTERN_NONE && json_i64(&r->doc, get(r, "size"), &bytes))
         r->storages.v[number] = (struct described_storage){ bytes, r->record };
     return true;
@@ -167,7 +169,9 @@ static bool read_description(struct input_reader *r)
     t->concrete = read_integer_list(r, "size", t->ndim, t->size) &&
                   read_integer_list(r, "stride", t->ndim, t->stride) && t->layout == LAYOUT_STRIDED;
     json_i64(&r->doc, get(r, "storage_offset"), &t->offset);
-    uint32_t storage = storage_number(r, "storage");
+    uint32_t storage;
+    if (!storage_number(r, "storage", &storage))
+        return false;
     t->record = r->record;
     t->storage_bytes = storage == INTERN_NONE ? -1 : r->storages.v[storage].bytes;
     t->storage_record = storage == INTERN_NONE ? TRACE_NONE : r->storages.v[storage].record;

@@ -99,6 +99,7 @@ COMMANDS = [
     ("replay", ["replay", "{trained}"], None),
     ("replay guards", ["replay", "--guards", "--json", "{tape}"], None),
     ("replay json", ["replay", "--json", "{trained}"], None),
+    ("replay attributes", ["replay", "--json", f"{cases.RECORDINGS}/attributes.log.zst"], None),
     ("opcheck", ["opcheck", "--json", "{trained}"], None),
     ("opcheck cases", ["opcheck", "--cases", "{cases}", "--xfail", "out.json", "--update"], "out.json"),
     ("opcheck to a file", ["opcheck", "{tape}", "--generate", "out.jsonl"], "out.jsonl"),
