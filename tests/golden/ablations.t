@@ -16,7 +16,7 @@ Each change to PyTorch's dispatcher beside the baseline. An operator may be name
     cache:aten.add              938           3,794         203    822           178   160       1,251     456          4.86 s   3.25 ms   -50.9 ms to 98.2 ms
     cached-meta                 938           3,401         173    822           102    96       1,303     371          4.25 s    606 ms      465 ms to 697 ms
     fastpath:aten.gelu changes no count of these graphs
-    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
+    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 9 % off in the median of 17 recordings
 
     $ symtape replay $RECORDINGS/encoder.log.zst --ablate short-circuit-alloc,no-dispatch,device-property,inline:native_layer_norm,free:add.Tensor,roofline
     Dispatches that PyTorch makes while it compiles these graphs, estimated
@@ -29,7 +29,7 @@ Each change to PyTorch's dispatcher beside the baseline. An operator may be name
     free:aten.add.Tensor             938           3,622         203    786            66    66       1,237     446          4.71 s   153 ms    140 ms to 184 ms
     roofline                         938             981           0    498             0     0           0       0          393 ms   4.47 s    3.75 s to 5.42 s
     no-dispatch changes no count of these graphs
-    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
+    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 9 % off in the median of 17 recordings
     no-dispatch has a time only in a deep recording, which has what no_dispatch() takes
 
 An ablation that changes a result's meta is invalid.
@@ -40,7 +40,7 @@ An ablation that changes a result's meta is invalid.
     baseline                20             214           0     30             5     5          32      41          278 ms    0 ns                 -
     identity:aten.addmm     20             114           0     26             1     1          16      13          117 ms  160 ms  127 ms to 179 ms
     identity:aten.addmm is invalid: it changes the meta of 8 results, first that of linear in 0/0_0:dynamo_output_graph
-    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
+    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 9 % off in the median of 17 recordings
 
 Several at once, and what they do to each other.
 
@@ -51,7 +51,7 @@ Several at once, and what they do to each other.
     cache             938           7,581         693    822           675   657           0       0          5.72 s  -861 ms   -1.24 s to 142 ms            -
     fastpath          938           3,937         195    822             0     0       1,391     568          5.11 s  -254 ms  -437 ms to -154 ms            -
     cache+fastpath    938           9,867         693    822             0     0           0       0          7.40 s  -2.54 s  -3.74 s to -1.08 s       -2,091
-    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
+    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 9 % off in the median of 17 recordings
 
 A program that Dynamo did not trace has no passes.
 
@@ -82,7 +82,7 @@ The audit of the fast path.
     aten.sub.Tensor        0              -         9     9       -           6.6                59      115 ms       0 ns  -
     aten.div.Tensor       18              -        27    27       -           2.0                54    -3.72 ms       0 ns  -
     aten.gelu.default     18              9         -     -       -             -                 -           -          -  not registered
-    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
+    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 9 % off in the median of 17 recordings
 
 What the fast path saves is what its ablation loses.
 

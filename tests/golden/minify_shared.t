@@ -17,4 +17,4 @@ A compile that failed in Dynamo has no graph in a plain log:
 Nothing failed:
 
     $ cd $SHARED/failures; symtape minify mod_guard.log.zst 2>&1 | sed -n 1p
-    symtape: no compile of mod_guard.log.zst failed: name a graph, and what it means that it fails (--guard, --specializes, --cost, --torch-oracle, --check)
+    symtape: no compile of mod_guard.log.zst failed: name a graph, and the condition to keep (--guard, --specializes, --cost, --torch-oracle, --check)
