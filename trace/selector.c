@@ -269,8 +269,8 @@ static int64_t place_in_attempt(const struct graph_list *list, const struct sele
     return before;
 }
 
-static bool is_selected_graph(const struct trace *trace, const struct graph_list *list,
-                              const struct selector *selector, uint32_t ref)
+bool selector_has_graph(const struct trace *trace, const struct graph_list *list,
+                        const struct selector *selector, uint32_t ref)
 {
     const struct graph_ref *r = &list->refs[ref];
     if (!matches_kind(r, selector) || !selector_has_attempt(trace, selector, r->attempt) ||
@@ -286,7 +286,7 @@ static bool graph_error(const struct trace *trace, const struct graph_list *list
     struct offer names = { 0 };
     struct buf name = BUF_INIT;
     for (uint32_t i = 0; i < list->n; i++) {
-        if (ambiguous && !is_selected_graph(trace, list, selector, i))
+        if (ambiguous && !selector_has_graph(trace, list, selector, i))
             continue;
         buf_clear(&name);
         selector_print_graph(trace, list, i, &name);
@@ -304,7 +304,7 @@ bool selector_graph(const struct trace *trace, const struct graph_list *list,
     if (!selector_check(trace, selector, err))
         return false;
     for (uint32_t i = 0; i < list->n; i++) {
-        if (!is_selected_graph(trace, list, selector, i))
+        if (!selector_has_graph(trace, list, selector, i))
             continue;
         if (found != TRACE_NONE)
             return graph_error(trace, list, selector, true, err);

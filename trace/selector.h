@@ -44,6 +44,9 @@ bool selector_has_attempt(const struct trace *trace, const struct selector *sele
  * instead. */
 bool selector_check(const struct trace *trace, const struct selector *selector, struct err *err);
 
+/* Returns whether the selector means list->refs[ref]; without KIND, all graphs of its attempts. */
+bool selector_has_graph(const struct trace *trace, const struct graph_list *list,
+                        const struct selector *selector, uint32_t ref);
 /* Finds the one graph that the selector means, as an index into list->refs. It fails with
  * ERR_USAGE when there is none or several; both errors list candidates, spelt as selectors. */
 bool selector_graph(const struct trace *trace, const struct graph_list *list,

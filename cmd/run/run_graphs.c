@@ -8,18 +8,13 @@
 #include "replay/ops/layers.h"
 #include "trace/events/symbols.h"
 
-bool session_runs(const struct session *s, const struct selector *selector,
-                  const struct graph_ref *g)
+bool session_runs(const struct session *s, const struct selector *selector, uint32_t ref)
 {
-    if (!selector_has_recording(s->trace, selector, s->trace->records[g->record].recording) ||
-        !selector_has_attempt(s->trace, selector, g->attempt))
-        return false;
-    if (selector->index >= 0 && (uint64_t)selector->index != g->index)
-        return false;
+    const struct graph_ref *g = &s->list->refs[ref];
     if (selector->kind.n)
-        return str_eq(selector->kind, str_of(graph_kind_name(g->kind))) ||
-               str_eq(selector->kind, g->name);
-    return is_run_by_default(g);
+        return selector_has_graph(s->trace, s->list, selector, ref);
+    return selector_has_recording(s->trace, selector, s->trace->records[g->record].recording) &&
+           selector_has_attempt(s->trace, selector, g->attempt) && is_run_by_default(g);
 }
 
 /* Returns whether a selected graph has the symbol. Unbacked symbols of programs have no record, so
@@ -32,7 +27,7 @@ static bool is_graph_symbol(struct session *s, const struct selector *selector,
         if (str_eq(table->symbols[i].name, name))
             return true;
     for (uint32_t i = 0; i < s->list->n; i++) {
-        if (!session_runs(s, selector, &s->list->refs[i]))
+        if (!session_runs(s, selector, i))
             continue;
         const struct graph *graph = trace_graph(s->trace, i, &ignored);
         if (graph && graph_has_symbol(graph, name))
@@ -64,6 +59,24 @@ static int check_symbols(struct session *s, const struct selector *selector,
     return EXIT_DONE;
 }
 
+/* --outputs writes those of one graph. */
+static int more_than_one(const struct session *s, const struct selector *selector, uint32_t n)
+{
+    enum { NAMES_SHOWN = 8 };
+    struct buf names = BUF_INIT;
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < s->list->n && shown < NAMES_SHOWN; i++) {
+        if (!session_runs(s, selector, i))
+            continue;
+        buf_puts(&names, shown++ ? ", " : "");
+        selector_print_graph(s->trace, s->list, i, &names);
+    }
+    int code = out_usage(s->cmd->out, "--outputs: %u graphs are meant; name one of %.*s%s", n,
+                         STR_ARG(buf_str(&names)), n > shown ? " ..." : "");
+    buf_release(&names);
+    return code;
+}
+
 int session_check_graphs(struct session *s, const struct selector *selector)
 {
     struct err err = { 0 };
@@ -74,7 +87,7 @@ int session_check_graphs(struct session *s, const struct selector *selector)
     if (!s->list)
         return out_error(out, &err);
     for (uint32_t i = 0; i < s->list->n; i++)
-        n += session_runs(s, selector, &s->list->refs[i]);
+        n += session_runs(s, selector, i);
     s->totals.graphs = n;
     if (n == 0)
         return out_usage(out,
@@ -91,7 +104,7 @@ int session_check_graphs(struct session *s, const struct selector *selector)
     if (code != EXIT_DONE)
         return code;
     if (n > 1 && s->args->outputs)
-        return out_usage(out, "--outputs: %u graphs are meant; name one", n);
+        return more_than_one(s, selector, n);
     if (s->grid.n > 1 && s->args->outputs)
         return out_usage(out, "--outputs: one file, and %zu sizes; name one", s->grid.n);
     return EXIT_DONE;
@@ -153,7 +166,7 @@ static int run_each(struct session *s, const struct selector *selector)
     int code = EXIT_DONE;
     uint32_t done = 0;
     for (uint32_t i = 0; i < s->list->n; i++) {
-        if (!session_runs(s, selector, &s->list->refs[i]))
+        if (!session_runs(s, selector, i))
             continue;
         if (session_stopped(s))
             return EXIT_INTERRUPTED;

@@ -244,7 +244,7 @@ static bool find_groups_of(struct job_run *j, uint32_t i, uint32_t ref, const bo
     struct session *s = &j->ranks[i].session;
     const struct graph_ref *g = &s->list->refs[ref];
     struct err why = { 0 };
-    bool runs = session_runs(s, &j->ranks[i].selector, g);
+    bool runs = session_runs(s, &j->ranks[i].selector, ref);
     bool passes = g->is_event && g->attempt != TRACE_NONE && attempts[g->attempt] &&
                   (g->kind == GRAPH_FORWARD || g->kind == GRAPH_BACKWARD);
     if (!runs && !passes)
@@ -264,7 +264,7 @@ static bool find_groups(struct job_run *j, uint32_t i, struct err *err)
     for (uint32_t g = 0; ok && g < s->list->n; g++) {
         const struct graph_ref *ref = &s->list->refs[g];
         if (ref->attempt != TRACE_NONE)
-            attempts[ref->attempt] |= session_runs(s, &j->ranks[i].selector, ref);
+            attempts[ref->attempt] |= session_runs(s, &j->ranks[i].selector, g);
     }
     for (uint32_t g = 0; ok && g < s->list->n; g++)
         ok = find_groups_of(j, i, g, attempts, err);
@@ -330,7 +330,7 @@ static bool run_rank(struct job_rank_run *rank, struct rank *self, struct err *e
     if (s->pair.reference)
         s->pair.reference->rank = self;
     for (uint32_t i = 0; i < s->list->n; i++)
-        if (session_runs(s, &rank->selector, &s->list->refs[i]) && !run_graph(rank, i, err))
+        if (session_runs(s, &rank->selector, i) && !run_graph(rank, i, err))
             return false;
     return true;
 }

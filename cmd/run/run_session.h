@@ -206,8 +206,7 @@ void graph_run_count(const struct graph_run *g);
  * exit code. */
 int session_check_graphs(struct session *s, const struct selector *selector);
 /* run_graphs.c: returns whether the selector names the graph. */
-bool session_runs(const struct session *s, const struct selector *selector,
-                  const struct graph_ref *g);
+bool session_runs(const struct session *s, const struct selector *selector, uint32_t ref);
 /* run_graphs.c: prints the results of a graph, or the error that it ended with. Returns the exit
  * code. */
 int graph_run_report(struct graph_run *g, bool ok);

@@ -178,3 +178,10 @@ Sources in the places of symbols:
     $ symtape run $RECORDINGS/mlp.log.zst:0/1 --sizes "y.size(0)=5"
     2> symtape: --sizes: no graph has a symbol y.size(0); symtape show --symbols lists them
     [exit 2]
+
+A kind without an attempt means that of the last attempt; the outputs of one graph fit into a file.
+
+    $ symtape run $RECORDINGS/encoder.log.zst:0/0:inference --backend null -q | grep -c operator.calls; symtape run $RECORDINGS/encoder.log.zst:0/0 --outputs o.safetensors
+    1
+    2> symtape: --outputs: 2 graphs are meant; name one of 0/0_0:aot_inference_graph, 0/0_1:aot_inference_graph
+    [exit 2]
