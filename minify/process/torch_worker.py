@@ -56,7 +56,7 @@ def warm_up(torch):
     some, compiles nothing here."""
     try:
         torch.compile(lambda x: x + 1, backend="aot_eager", dynamic=True)(torch.zeros(3))
-        if SETUP["named"] == "inductor":  # noqa: F821
+        if SETUP["backend_name"] == "inductor":  # noqa: F821
             import torch._inductor.codegen.cpp
             import torch._inductor.compile_fx
     except Exception:
@@ -93,7 +93,7 @@ def start():
     why = set_up(torch)
     if why:
         return None, "setup: " + " ".join(why.split())[:900]
-    if SETUP["named"] == "inductor":  # noqa: F821
+    if SETUP["backend_name"] == "inductor":  # noqa: F821
         find_vector_instructions()
     return torch, "ready %s" % torch.__version__
 

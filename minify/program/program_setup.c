@@ -351,7 +351,7 @@ void program_setup_json(const struct program_setup *setup, struct buf *out)
     put_folders(&w, setup->imports);
     json_put_str(&w, "module", backend.n ? module : STR(""));
     json_put_str(&w, "backend", buf_str(&backend));
-    json_put_str(&w, "named", has_parts ? STR("") : setup->backend);
+    json_put_str(&w, "backend_name", has_parts ? STR("") : setup->backend);
     json_close(&w);
     out->failed |= backend.failed;
     buf_release(&backend);

@@ -25,7 +25,7 @@ static const char version_script[] =
     "try:\n"
     "    folder = importlib.util.find_spec('torch').submodule_search_locations[0]\n"
     "    print(runpy.run_path(folder + '/version.py')['__version__'])\n"
-    "except (OSError, KeyError, TypeError, IndexError):\n"
+    "except (AttributeError, OSError, KeyError, TypeError, IndexError):\n"
     "    import torch\n"
     "    print(torch.__version__)\n";
 

@@ -51,7 +51,7 @@ def measure(way, model, options):
     with tempfile.TemporaryDirectory() as folder:
         env = dict(os.environ, OMP_NUM_THREADS="1")
         env.pop("TORCH_TRACE", None)
-        command = [options.python, __file__, "--inside", model, "--compiles", str(options.compiles), "-", "-"]
+        command = [options.python, __file__, "--inside", model, "--compiles", str(options.compiles)]
         if way == "bare":
             env["TORCH_TRACE"] = os.path.join(folder, "log")
         else:
@@ -71,8 +71,8 @@ def measure_model(model, ways, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("symtape")
-    parser.add_argument("python")
+    parser.add_argument("symtape", nargs="?")
+    parser.add_argument("python", nargs="?")
     parser.add_argument("models", nargs="*")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--compiles", type=int, default=4)
@@ -82,6 +82,8 @@ def main():
     options = parser.parse_intermixed_args()
     if options.inside:
         return inside(options.inside, options.compiles)
+    if not options.python:
+        parser.error("SYMTAPE and PYTHON are missing")
     ways = ["bare", "record", *options.levels.split(",")]
     shares = {way: [] for way in ways[1:]}
     models = options.models or MODELS

@@ -85,11 +85,11 @@ static void test_json(void **state)
     buf_putc(&out, '\0');
     assert_string_equal(out.p,
                         "{\"env\":[],\"imports\":[\"import mylib\"],\"config\":[],\"folders\":[],"
-                        "\"module\":\"mylib\",\"backend\":\"mylib.fast\",\"named\":\"\"}"
+                        "\"module\":\"mylib\",\"backend\":\"mylib.fast\",\"backend_name\":\"\"}"
                         "{\"env\":[],\"imports\":[],\"config\":[],\"folders\":[],\"module\":\"\","
-                        "\"backend\":\"\",\"named\":\"inductor\"}"
+                        "\"backend\":\"\",\"backend_name\":\"inductor\"}"
                         "{\"env\":[],\"imports\":[],\"config\":[],\"folders\":[],\"module\":\"\","
-                        "\"backend\":\"\",\"named\":\"\"}");
+                        "\"backend\":\"\",\"backend_name\":\"\"}");
     buf_release(&out);
     check_alloc_failures(write_once, &whole);
 }

@@ -7,102 +7,6 @@
 
 #include <string.h>
 
-/* --- Numbers --- */
-
-/* Most views have sizes that are numbers, whose conditions neither add guards nor count. They are
- * computed as such; what is refused, empty or too large is left to the algorithms for all sizes. */
-
-static bool numbers_of(const struct call *c, const sym_id *from, uint32_t n, int64_t *ret)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (!sym_to_i64(c->pool, from[i], &ret[i]))
-            return false;
-    return true;
-}
-
-/* Multiplies *ret by the numbers but one of -1; false: another one is less than 1, or the product
- * is too large. */
-static bool multiply_numbers(const int64_t *from, uint32_t n, uint32_t but, int64_t *ret)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (i != but && (from[i] < 1 || __builtin_mul_overflow(*ret, from[i], ret)))
-            return false;
-    return true;
-}
-
-/* infer_shape() of numbers without a zero. False: not such a case; nothing was done. */
-static bool infer_numbers(struct call *c, struct tensor x, const sym_id *shape, uint32_t n,
-                          sym_id *ret)
-{
-    int64_t size[TENSOR_MAX_DIM], to[TENSOR_MAX_DIM], elements = 1, others = 1;
-    uint32_t inferred = 0;
-    if (n > TENSOR_MAX_DIM || !numbers_of(c, x.meta->size, x.meta->ndim, size) ||
-        !numbers_of(c, shape, n, to))
-        return false;
-    while (inferred < n && to[inferred] != -1)
-        inferred++;
-    if (!multiply_numbers(size, x.meta->ndim, UINT32_MAX, &elements) ||
-        !multiply_numbers(to, n, inferred, &others) ||
-        (inferred < n ? elements % others != 0 : elements != others))
-        return false;
-    for (uint32_t i = 0; i < n; i++)
-        ret[i] = i == inferred ? num(c, elements / others) : shape[i];
-    return true;
-}
-
-/* The sizes and strides of a view and of the tensor that it views. */
-struct number_view {
-    uint32_t n_old, n;
-    int64_t old_size[TENSOR_MAX_DIM], old_stride[TENSOR_MAX_DIM];
-    int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
-};
-
-/* compute_stride() of numbers that are not 0, whose products fit. False: there is no view. */
-static bool stride_numbers(struct number_view *v)
-{
-    uint32_t left = v->n;
-    int64_t base = v->old_stride[v->n_old - 1], elements = 1, seen = 1;
-    for (uint32_t d = v->n_old; d-- > 0;) {
-        elements *= v->old_size[d];
-        if (d > 0 && (v->old_size[d - 1] == 1 || v->old_stride[d - 1] == elements * base))
-            continue;
-        while (left > 0 && (seen < elements || v->size[left - 1] == 1)) {
-            left--;
-            v->stride[left] = seen * base;
-            seen *= v->size[left];
-        }
-        if (seen != elements)
-            return false;
-        if (d > 0) {
-            base = v->old_stride[d - 1];
-            elements = seen = 1;
-        }
-    }
-    return left == 0;
-}
-
-/* Returns whether all are numbers that stride_numbers() computes with. */
-static bool reads_numbers(const struct call *c, const struct geometry *old, const sym_id *shape,
-                          uint32_t n, struct number_view *ret)
-{
-    int64_t elements = 1, others = 1, most;
-    ret->n_old = old->n;
-    ret->n = n;
-    if (n > TENSOR_MAX_DIM || !numbers_of(c, old->size, old->n, ret->old_size) ||
-        !numbers_of(c, old->stride, old->n, ret->old_stride) ||
-        !numbers_of(c, shape, n, ret->size) ||
-        !multiply_numbers(ret->old_size, old->n, UINT32_MAX, &elements) ||
-        !multiply_numbers(ret->size, n, UINT32_MAX, &others))
-        return false;
-    most = elements > others ? elements : others;
-    for (uint32_t i = 0; i < old->n; i++) {
-        int64_t ignored;
-        if (ret->old_stride[i] < 0 || __builtin_mul_overflow(ret->old_stride[i], most, &ignored))
-            return false;
-    }
-    return true;
-}
-
 /* --- infer_size --- */
 
 static bool bad_shape(struct call *c, const sym_id *shape, uint32_t n, sym_id elements)
@@ -166,8 +70,6 @@ static sym_id eq_numel(struct call *c, struct tensor x, sym_id elements, sym_id 
 
 bool infer_shape(struct call *c, struct tensor x, const sym_id *shape, uint32_t n, sym_id *ret)
 {
-    if (!c->failed && infer_numbers(c, x, shape, n, ret))
-        return !c->failed;
     sym_id others, elements = numel(c, x);
     uint32_t inferred = find_inferred(c, shape, n, false, &others);
     if (c->failed)
@@ -282,17 +184,10 @@ static bool chunk_ends(struct call *c, const struct geometry *old, uint32_t d, s
 bool compute_stride(struct call *c, const struct geometry *old, const sym_id *shape, uint32_t n,
                     enum stride_way way, sym_id *stride)
 {
-    struct number_view numbers;
     if (old->n == 0) {
         for (uint32_t i = 0; i < n; i++)
             stride[i] = SYM_ID_ONE;
         return true;
-    }
-    if (!c->failed && reads_numbers(c, old, shape, n, &numbers)) {
-        const bool viewable = stride_numbers(&numbers);
-        for (uint32_t i = 0; i < n && viewable; i++)
-            stride[i] = num(c, numbers.stride[i]);
-        return viewable && !c->failed;
     }
     if (evaluate_eq(c, way, geometry_numel(c, old), SYM_ID_ZERO))
         return empty_stride(c, old, shape, n, way, stride);
