@@ -130,6 +130,27 @@ def test_dispatches():
     assert outer["ns"] >= outer["self_ns"] + by_op["aten.inner.default"]["ns"]
 
 
+def test_operator_costs():
+    """A cost of an operator is told for each, under the innermost dispatch, and one outside of dispatches for none."""
+    def body(c):
+        key = c.wrap("operator cost", lambda func: func, "_cache_key", "torch.somewhere")
+        class Asked(Mode):
+            def __torch_dispatch__(self, func, types_, args=(), kwargs=None):
+                key(func)
+                return args and self.__torch_dispatch__(args[0], ())
+        Asked.__torch_dispatch__ = c.wrap("dispatch", Asked.__dict__["__torch_dispatch__"], "Mode.__torch_dispatch__", 0)
+        c.give("fake_mode", Asked)
+        for _ in range(2):
+            Asked().__torch_dispatch__("aten.outer.default", (), ("aten.inner.default",))
+        Asked().__torch_dispatch__("aten.inner.default", ())
+        key("")
+        c.stop()
+    folder, code = in_child(body)
+    assert code == 0, code
+    _, rows = records(folder, "symtape_costs")
+    assert {r["op"]: r["count"] for r in rows} == {"aten.outer.default": 2, "aten.inner.default": 3, None: 1}, rows
+
+
 def test_cut_anywhere():
     """A side file that ends at any byte is read up to there."""
     def body(c):
@@ -232,7 +253,7 @@ def test_user_stack():
     """Outside of a compile the frames that run tell; code objects are let go of."""
     def body(c):
         from _symtape_recorder import names
-        names.Names(c)
+        names.Names(c, names.Texts())
         wrap_mode(c)
         space = {"Mode": Mode}
         exec(compile("def user():\n    x = 1\n    Mode().__torch_dispatch__('aten.x.default', ())\n",
@@ -256,7 +277,7 @@ def test_user_stack():
 def test_costs_and_env():
     def body(c):
         from _symtape_recorder import names
-        n = names.Names(c)
+        n = names.Names(c, names.Texts())
         sys.modules.setdefault("sympy", types.SimpleNamespace(
             Basic=type("Basic", (), {}), Integer=int, true=object(), false=object()))
         def flatten(tree, deep=0):

@@ -46,6 +46,8 @@ struct path_spread {
 
 struct operator_times {
     struct path_time path[DISPATCH_PATHS];
+    struct path_time key, entry;  /* as those of dispatch_times */
+    struct path_time nested_bare; /* within others: what is left of each without key and entry */
 };
 
 struct dispatch_times {

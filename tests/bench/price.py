@@ -2,12 +2,13 @@
 """What recording adds to the time of compiling: models of tests/cost_model_program.py, compiled with bare
 TORCH_TRACE, under `symtape record`, and under `symtape record --deep`. Asserts nothing.
 
-usage: price.py SYMTAPE PYTHON [--rounds N] [--compiles N] [--levels LEVEL,...] [--jobs N] [MODEL:train|eval ...]
+usage: price.py SYMTAPE PYTHON [--processes N] [--turns N] [--levels LEVEL,...] [--jobs N] [MODEL:train|eval ...]
 
-In each round each model is compiled in three processes, in an order that changes from round to round; each process
-compiles it several times, from the second on after torch._dynamo.reset(), without Python's garbage collector. Of the
-processor times of the second and later compiles the least one over all rounds counts, for what else the machine does
-only adds to them.
+A process for each way of recording compiles the model again and again, after torch._dynamo.reset() and without Python's
+garbage collector, the processes in turns: one compile each, in an order that changes from turn to turn, while the others
+wait. What is told is the median over turns of a way's processor time over that of the bare process in the same turn,
+with the quartiles: what the machine does meanwhile takes longer than a turn, and so adds to both. The same program takes
+some percent more or less in another process, so several processes of each way are measured, one after another.
 """
 import argparse
 import concurrent.futures
@@ -26,47 +27,63 @@ MODELS = ["bert:eval", "gpt2:train", "llama:eval", "opt:eval", "distilbert:train
           "attention:train", "cnn:train", "patches:eval", "pyramid:train"]
 
 
-def inside(name, compiles):
-    """In the process that is measured: the processor seconds of each compile, as JSON."""
+def inside(name):
+    """In a process that is measured: the processor seconds of a compile, for each line that is read."""
     sys.path.insert(0, str(TESTS))
     import cost_model_program
     import torch
     name, mode = name.split(":")
     model, argument = cost_model_program.make(name)
     model.train(mode == "train")
-    seconds = []
-    for _ in range(compiles + 1):
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    for _ in sys.stdin:
         torch._dynamo.reset()
         gc.collect()
         gc.disable()
         begin = time.process_time()
         with torch.set_grad_enabled(mode == "train"):
             torch.compile(model, backend="aot_eager", dynamic=True)(argument)
-        seconds.append(time.process_time() - begin)
+        print(time.process_time() - begin, file=answers, flush=True)
         gc.enable()
-    print(json.dumps(seconds[1:]))
 
 
-def measure(way, model, options):
-    with tempfile.TemporaryDirectory() as folder:
-        env = dict(os.environ, OMP_NUM_THREADS="1")
-        env.pop("TORCH_TRACE", None)
-        command = [options.python, __file__, "--inside", model, "--compiles", str(options.compiles)]
-        if way == "bare":
-            env["TORCH_TRACE"] = os.path.join(folder, "log")
-        else:
-            level = [] if way == "record" else ["--deep=" + way]
-            command = [options.symtape, "record", "-q", "--overwrite", "-o", os.path.join(folder, "tape"), *level, "--", *command]
-        done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
-        return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("[")))
+def start(way, model, folder, options):
+    env = dict(os.environ, OMP_NUM_THREADS="1")
+    env.pop("TORCH_TRACE", None)
+    command = [options.python, __file__, "--inside", model]
+    if way == "bare":
+        env["TORCH_TRACE"] = os.path.join(folder, "log")
+    else:
+        level = [] if way == "record" else ["--deep=" + way]
+        command = [options.symtape, "record", "-q", "-o", os.path.join(folder, way + ".tape"), *level, "--", *command]
+    return subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+
+def compile_once(process):
+    process.stdin.write("\n")
+    process.stdin.flush()
+    return float(process.stdout.readline())
 
 
 def measure_model(model, ways, options):
-    least = dict.fromkeys(ways, float("inf"))
-    for turn in range(options.rounds):
-        for way in ways[turn % len(ways):] + ways[:turn % len(ways)]:
-            least[way] = min(least[way], *measure(way, model, options))
-    return least
+    """The seconds of each turn by way."""
+    seconds = {way: [] for way in ways}
+    for _ in range(options.processes):
+        measure_processes(model, ways, options, seconds)
+    return seconds
+
+
+def measure_processes(model, ways, options, seconds):
+    with tempfile.TemporaryDirectory() as folder:
+        processes = {way: start(way, model, folder, options) for way in ways}
+        for process in processes.values():
+            compile_once(process)
+        for turn in range(options.turns):
+            for way in ways[turn % len(ways):] + ways[:turn % len(ways)]:
+                seconds[way].append(compile_once(processes[way]))
+        for process in processes.values():
+            process.communicate()
 
 
 def main():
@@ -74,25 +91,27 @@ def main():
     parser.add_argument("symtape", nargs="?")
     parser.add_argument("python", nargs="?")
     parser.add_argument("models", nargs="*")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--compiles", type=int, default=4)
+    parser.add_argument("--processes", type=int, default=3)
+    parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--levels", default="all", help="levels of --deep, separated by commas (all)")
     parser.add_argument("--jobs", type=int, default=1, help="so many models at a time, on a machine with many processors")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     options = parser.parse_intermixed_args()
     if options.inside:
-        return inside(options.inside, options.compiles)
+        return inside(options.inside)
     if not options.python:
         parser.error("SYMTAPE and PYTHON are missing")
     ways = ["bare", "record", *options.levels.split(",")]
     shares = {way: [] for way in ways[1:]}
     models = options.models or MODELS
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for model, least in zip(models, pool.map(lambda model: measure_model(model, ways, options), models)):
+        for model, seconds in zip(models, pool.map(lambda model: measure_model(model, ways, options), models)):
+            print(f"{model:18}{statistics.median(seconds['bare']):8.3f} s bare", end="")
             for way in shares:
-                shares[way].append(least[way] / least["bare"] - 1)
-            print(f"{model:18}{least['bare']:8.3f} s bare",
-                  *(f"{'record' if way == 'record' else '--deep=' + way} {shares[way][-1]:+.1%}" for way in shares), sep="   ", flush=True)
+                low, middle, high = statistics.quantiles(a / b - 1 for a, b in zip(seconds[way], seconds["bare"]))
+                shares[way].append(middle)
+                print(f"   {'record' if way == 'record' else '--deep=' + way} {middle:+.1%} ({low:+.1%} to {high:+.1%})", end="")
+            print(flush=True)
     for way in shares:
         print(f"{way}: {statistics.median(shares[way]):+.1%} in the median, {min(shares[way]):+.1%} to {max(shares[way]):+.1%}")
 

@@ -118,8 +118,14 @@ static void test_estimated(void **state)
     dispatch_times_free(t);
 }
 
+/* Of two operators, of which one has longer keys. */
+static const struct deep_cost OWN_COSTS[] = {
+    { .cost = { "_cache_key", 10 }, .op = { "aten.add.Tensor", 15 }, .count = 90, .ns = 900 },
+    { .cost = { "_cache_key", 10 }, .op = { "aten.mul.Tensor", 15 }, .count = 90, .ns = 90 },
+};
+
 /* Without the cache, calls that it did not have, and those within them, need no key and no entry;
- * those that it had are computed in the time of a hit without its key. */
+ * those that it had take half as long as those. */
 static void test_look_ups(void **state)
 {
     struct err err = ERR_INIT;
@@ -144,11 +150,42 @@ static void test_look_ups(void **state)
     assert_true(dispatch_times_saved(t, &from, &to).ns == 4 * 7);
     missed.paths.misses = 1; /* the cache had two of the three, in 10 each */
     missed.paths.hits = 2;
+    assert_true(dispatch_times_saved(t, &from, &to).ns == 2 * 7 + 2 * (10 - 43 / 2.0));
+    missed.paths.hits = 0; /* two went by the cache all the same, of which there are no times */
+    missed.paths.bypasses = 2;
     assert_true(dispatch_times_saved(t, &from, &to).ns == 2 * 7 + 2 * 2);
+    missed.paths.bypasses = 0;
     /* An operator that only the ablation has was not in the cache. */
     from.n_pass_operators = 0;
     from.passes[PASS_TRACE].fake_mode = 0;
     assert_true(dispatch_times_saved(t, &from, &to).ns == -4 * (50 - 7));
+    dispatch_times_free(t);
+}
+
+static void test_look_ups_by_operator(void **state)
+{
+    struct err err = ERR_INIT;
+    struct deep deep = deep_of(&EXCLUSIVE);
+    deep.costs = OWN_COSTS;
+    deep.n_costs = sizeof OWN_COSTS / sizeof *OWN_COSTS;
+    struct dispatch_times *t = times_from(&deep, &err);
+    struct pass_operator before[] = {
+        { .op = STR("aten.add.Tensor"), .paths = { .dispatches = 1, .misses = 1 } },
+        { .op = STR("aten.mul.Tensor"), .paths = { .dispatches = 1, .misses = 1 } },
+    };
+    struct pass_operator after[] = {
+        { .op = STR("aten.add.Tensor"), .paths = { .dispatches = 1, .uncached = 1 } },
+        { .op = STR("aten.mul.Tensor"), .paths = { .dispatches = 1, .uncached = 1 } },
+    };
+    double saved[2];
+    (void)state;
+    assert_no_err(&err);
+    for (int i = 0; i < 2; i++) {
+        struct replay from = { .pass_operators = &before[i], .n_pass_operators = 1 };
+        struct replay to = { .pass_operators = &after[i], .n_pass_operators = 1 };
+        saved[i] = dispatch_times_saved(t, &from, &to).ns;
+    }
+    assert_true(saved[0] > 9 && saved[0] < 10 && saved[1] > 1 && saved[1] < 2);
     dispatch_times_free(t);
 }
 
@@ -196,8 +233,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_measured), cmocka_unit_test(test_estimated),
-        cmocka_unit_test(test_look_ups), cmocka_unit_test(test_saved),
-        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_look_ups), cmocka_unit_test(test_look_ups_by_operator),
+        cmocka_unit_test(test_saved),    cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

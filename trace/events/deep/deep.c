@@ -161,10 +161,11 @@ static bool read_cost_row(struct deep_reader *r)
                            .attempt = r->attempt,
                            .cost = text(r, "cost"),
                            .caller = text(r, "caller"),
+                           .op = text(r, "op"),
                            .count = row_number(r, "count"),
                            .ns = row_number(r, "ns"),
                            .self_ns = row_number(r, "self_ns") };
-    return c.cost.p && c.caller.p && vec_push(&r->costs, c);
+    return c.cost.p && c.caller.p && c.op.p && vec_push(&r->costs, c);
 }
 
 static bool read_use(struct deep_reader *r)

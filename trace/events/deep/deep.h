@@ -48,6 +48,7 @@ struct deep_dispatch {
 struct deep_cost {
     uint32_t record, attempt;
     struct str cost, caller; /* "tree_flatten", "torch._subclasses.fake_tensor" */
+    struct str op;           /* whose dispatch took it, of the operator cache's; else "" */
     uint64_t count, ns, self_ns;
 };
 

@@ -145,7 +145,7 @@ void pack_dispatches(struct deep_packer *pack)
 }
 
 /* ------------------------------------------------------------------------------------------------
- * Costs. Fields: context, cost, caller, 0, count, ns, own ns. */
+ * Costs. Fields: context, cost, caller, operator, count, ns, own ns. */
 
 static void write_cost(struct deep_packer *pack, const struct deep_row *r)
 {
@@ -153,6 +153,7 @@ static void write_cost(struct deep_packer *pack, const struct deep_row *r)
     struct json_writer row = packing_row(pack);
     json_put_str(&row, "cost", deep_string(pack->file, f[1]));
     json_put_str(&row, "caller", deep_string(pack->file, f[2]));
+    packing_text(&row, "op", deep_string(pack->file, f[3]));
     json_put_u64(&row, "count", r->count);
     json_put_u64(&row, "ns", r->ns);
     json_put_u64(&row, "self_ns", r->own_ns);
@@ -167,7 +168,7 @@ void pack_costs(struct deep_packer *pack)
         if (e.type != DEEP_COST)
             continue;
         const uint64_t *f = e.numbers;
-        struct deep_row *row = add_to_row(pack, &rows, &e, f, 3, e.at);
+        struct deep_row *row = add_to_row(pack, &rows, &e, f, 4, e.at);
         if (row) {
             row->count += f[4];
             row->ns += f[5];

@@ -94,9 +94,9 @@ struct agent {
     PyObject *frames;   /* dict: (file, line, function) -> id */
     PyObject *texts;    /* dict: traceback text -> stack id */
     PyObject *contexts; /* dict: (autograd, frame, compile, attempt) -> id */
-    uint32_t n_strings, n_frames, n_stacks, n_contexts, n_codes, n_values;
+    uint32_t n_strings, n_frames, n_stacks, n_contexts, n_codes, n_values, n_operator_costs;
     struct ptr_table codes, values, summaries, operators;
-    struct u64_table code_frames, stacks, cost_rows;
+    struct u64_table code_frames, stacks, cost_rows, operator_costs;
     PyObject *last_context, *last_loc, *last_env;
     int64_t last_attempt;
     uint32_t last_context_id, last_stack, last_env_id;
@@ -115,7 +115,7 @@ extern struct agent agent;
 struct running_dispatch {
     struct running_dispatch *up;
     uint32_t mode, stack, context;
-    uint32_t fast, slow, bypass; /* strings */
+    uint32_t op, fast, slow, bypass; /* strings */
     uint64_t inside_ns;
     long hits_inside, misses_inside;
 };

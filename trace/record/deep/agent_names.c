@@ -284,10 +284,11 @@ void agent_forget(void)
     ptr_clear(&agent.operators);
     u64_clear(&agent.stacks);
     u64_clear(&agent.cost_rows);
+    u64_clear(&agent.operator_costs);
     PyDict_Clear(agent.strings);
     PyDict_Clear(agent.frames);
     PyDict_Clear(agent.texts);
     agent_forget_contexts();
     agent.n_strings = agent.n_frames = agent.n_stacks = agent.n_contexts = 0;
-    agent.n_codes = agent.n_values = 0;
+    agent.n_codes = agent.n_values = agent.n_operator_costs = 0;
 }

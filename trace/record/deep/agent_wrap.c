@@ -16,13 +16,14 @@ enum { CACHE_NOT_ASKED, CACHE_HIT, CACHE_MISS, CACHE_BYPASS };
 enum { MOST_ARGUMENTS = 12 };
 
 /* KIND(name, function): what a wrapper does when it is called. */
-#define KINDS(KIND)                 \
-    KIND("dispatch", call_dispatch) \
-    KIND("env", call_env)           \
-    KIND("cost", call_cost)         \
-    KIND("mapped", call_mapped)     \
-    KIND("use", call_use)           \
-    KIND("label", call_label)       \
+#define KINDS(KIND)                           \
+    KIND("dispatch", call_dispatch)           \
+    KIND("env", call_env)                     \
+    KIND("cost", call_cost)                   \
+    KIND("operator cost", call_operator_cost) \
+    KIND("mapped", call_mapped)               \
+    KIND("use", call_use)                     \
+    KIND("label", call_label)                 \
     KIND("bypass", call_cache_bypass)
 
 struct argument {
@@ -133,10 +134,10 @@ static void leave_for_cost(struct running_cost *costing, uint64_t ns)
         costing->inside_ns += ns;
 }
 
-static void enter_dispatch(const struct wrapper *w, struct running_dispatch *frame)
+static void enter_dispatch(const struct wrapper *w, uint32_t op, struct running_dispatch *frame)
 {
     struct running_dispatch *up = thread.running;
-    *frame = (struct running_dispatch){ .up = up, .mode = w->mode };
+    *frame = (struct running_dispatch){ .up = up, .mode = w->mode, .op = op };
     frame->context = up ? up->context : context_now();
     frame->stack = up ? up->stack : stack_now(frame->context);
     thread.running = frame;
@@ -158,13 +159,13 @@ static uint32_t cache_result(const struct running_dispatch *frame,
                                            : CACHE_NOT_ASKED;
 }
 
-static void write_dispatch_event(const struct running_dispatch *frame, uint64_t order, uint32_t op,
+static void write_dispatch_event(const struct running_dispatch *frame, uint64_t order,
                                  uint32_t depth, uint32_t cache, uint32_t raised, uint64_t ns)
 {
     struct event event;
     uint64_t own = ns > frame->inside_ns ? ns - frame->inside_ns : 0;
-    const uint32_t fields[] = { frame->context, frame->stack, op,    frame->mode,   depth,
-                                frame->fast,    frame->slow,  cache, frame->bypass, raised };
+    const uint32_t fields[] = { frame->context, frame->stack, frame->op, frame->mode,   depth,
+                                frame->fast,    frame->slow,  cache,     frame->bypass, raised };
     if (!event_begin(&event, DEEP_DISPATCH, 8 + sizeof fields + 16))
         return;
     event_u64(&event, order);
@@ -188,7 +189,7 @@ static PyObject *call_dispatch(struct wrapper *w, PyObject *args, PyObject *kwar
     uint32_t op = func ? string_of_operator(func) : 0, depth = mode_depth(w->mode);
     struct cache_counts before =
         w->mode == MODE_FAKE_TENSOR_MODE ? cache_counts() : (struct cache_counts){ 0 };
-    enter_dispatch(w, &frame);
+    enter_dispatch(w, op, &frame);
     struct running_cost *costing = thread.costing;
     uint64_t begun = agent_now();
     agent.overhead_ns += begun - start;
@@ -205,7 +206,7 @@ static PyObject *call_dispatch(struct wrapper *w, PyObject *args, PyObject *kwar
     if (agent_ready()) {
         uint32_t cache = w->mode == MODE_FAKE_TENSOR_MODE ? cache_result(&frame, &before, frame.up)
                                                           : CACHE_NOT_ASKED;
-        write_dispatch_event(&frame, order, op, depth, cache, ret ? 0 : raised_name(&raised), ns);
+        write_dispatch_event(&frame, order, depth, cache, ret ? 0 : raised_name(&raised), ns);
     }
     raised_restore(&raised);
     agent.overhead_ns += agent_now() - ended;
@@ -391,11 +392,23 @@ static PyObject *call_env(struct wrapper *w, PyObject *args, PyObject *kwargs)
 }
 
 /* ------------------------------------------------------------------------------------------------
- * Costs: counted up in place, one event for each wrapper and context. */
+ * Costs: counted up in place, one event for each wrapper and context, and for each operator where
+ * the work belongs to the dispatch that does it. */
 
-static uint64_t cost_row(struct wrapper *w, uint32_t context)
+/* Returns a number for a wrapper and an operator, which is none of a wrapper; 0: out of memory. */
+static uint32_t number_with_operator(const struct wrapper *w, uint32_t op)
 {
-    uint64_t key = (uint64_t)w->number << 32 | context;
+    static const uint32_t NOT_OF_WRAPPERS = 1u << 31;
+    uint64_t key = (uint64_t)w->number << 32 | op;
+    uint32_t number = (uint32_t)u64_find(&agent.operator_costs, key);
+    if (!number && u64_add(&agent.operator_costs, key, NOT_OF_WRAPPERS | ++agent.n_operator_costs))
+        number = NOT_OF_WRAPPERS | agent.n_operator_costs;
+    return number;
+}
+
+static uint64_t cost_row(struct wrapper *w, uint32_t context, uint32_t op)
+{
+    uint64_t key = (uint64_t)(op ? number_with_operator(w, op) : w->number) << 32 | context;
     uint64_t row = u64_find(&agent.cost_rows, key);
     struct event event;
     if (row)
@@ -406,7 +419,7 @@ static uint64_t cost_row(struct wrapper *w, uint32_t context)
     event_u32(&event, context);
     event_u32(&event, w->name_id);
     event_u32(&event, w->extra_id);
-    event_u32(&event, 0);
+    event_u32(&event, op);
     for (int i = 0; i < 3; i++)
         event_u64(&event, 0);
     row = event_end(&event) + DEEP_EVENT_HEADER + 16;
@@ -450,7 +463,7 @@ static PyObject *wrap_mapped(struct wrapper *w, PyObject *args)
     return ret;
 }
 
-static PyObject *call_cost(struct wrapper *w, PyObject *args, PyObject *kwargs)
+static PyObject *call_cost_of(struct wrapper *w, uint32_t op, PyObject *args, PyObject *kwargs)
 {
     if (!agent_ready())
         return call_inner(w, args, kwargs);
@@ -469,8 +482,9 @@ static PyObject *call_cost(struct wrapper *w, PyObject *args, PyObject *kwargs)
         frame.up->inside_ns += ns;
     struct raised raised;
     raised_keep(&raised);
-    uint64_t row =
-        agent_ready() ? cost_row(w, thread.running ? thread.running->context : context_now()) : 0;
+    uint64_t row = agent_ready()
+                       ? cost_row(w, thread.running ? thread.running->context : context_now(), op)
+                       : 0;
     if (row) {
         agent_add_in_place(row, 1);
         agent_add_in_place(row + 8, ns);
@@ -479,6 +493,16 @@ static PyObject *call_cost(struct wrapper *w, PyObject *args, PyObject *kwargs)
     raised_restore(&raised);
     agent.overhead_ns += agent_now() - ended;
     return ret;
+}
+
+static PyObject *call_cost(struct wrapper *w, PyObject *args, PyObject *kwargs)
+{
+    return call_cost_of(w, 0, args, kwargs);
+}
+
+static PyObject *call_operator_cost(struct wrapper *w, PyObject *args, PyObject *kwargs)
+{
+    return call_cost_of(w, thread.running ? thread.running->op : 0, args, kwargs);
 }
 
 /* ------------------------------------------------------------------------------------------------

@@ -76,6 +76,7 @@ static void test_costs_uses_phases(void **state)
     side_event(&side, DEEP_VALUE, "4ss", N(1), "\"s77\"", "");
     side_event(&side, DEEP_VALUE, "4ss", N(2), "\"s77\"", "");
     side_event(&side, DEEP_COST, "4444888", N(1), N(5), N(6), N(0), N(3), N(30), N(20));
+    side_event(&side, DEEP_COST, "4444888", N(1), N(5), N(6), N(1), N(1), N(4), N(4));
     side_event(&side, DEEP_USE, "444444", N(1), N(6), N(1), N(7), N(1), N(1));
     side_event(&side, DEEP_USE, "444444", N(1), N(6), N(2), N(7), N(1), N(2));
     side_event(&side, DEEP_PHASE, "444488888", N(1), N(1), N(3), N(0), N(10), N(100), N(200),
@@ -88,9 +89,12 @@ static void test_costs_uses_phases(void **state)
                N(1)); /* has no beginning */
     struct trace *trace = open_packed(&side);
     struct deep *deep = read_deep(trace);
-    assert_int_equal(deep->n_costs, 1);
+    assert_int_equal(deep->n_costs, 2);
     assert_int_equal(deep->costs[0].count, 3);
     assert_int_equal(deep->costs[0].self_ns, 20);
+    assert_int_equal(deep->costs[0].op.n, 0);
+    assert_int_equal(deep->costs[1].count, 1);
+    assert_str_is(deep->costs[1].op, "aten.add.Tensor");
     assert_int_equal(deep->n_uses, 1); /* equal expressions, equal stacks */
     assert_int_equal(deep->uses[0].count, 2);
     assert_str_is(deep->uses[0].expr, "s77");

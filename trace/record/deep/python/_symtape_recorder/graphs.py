@@ -25,15 +25,14 @@ class Tracked:
 
 
 class Graphs:
-    def __init__(self, c):
-        self.c, self.active = c, True
+    def __init__(self, c, texts):
+        self.c, self.texts, self.active = c, texts, True
         self.reset()
 
     def reset(self):
         self.tracked, self.n_graphs, self.nesting = {}, 0, 0
         self.last_traced = 0  # the number of the last graph that was traced outside of compiles
         self.done = set()  # contexts whose ATen graphs PyTorch has logged
-        self.texts = {}    # of symbolic sizes
 
     # ---------------------------------------------------------------------------------------------
     # What is wrapped.
@@ -189,7 +188,6 @@ class Graphs:
             else:
                 self.set_state(tracked, RAISED, error)
             del self.tracked[key]
-        self.texts.clear()
 
     # ---------------------------------------------------------------------------------------------
     # How a result is shown: as print_readable() does with strides and devices.
@@ -216,15 +214,7 @@ class Graphs:
         if isinstance(s, int):
             return str(s)
         node = s.node
-        expr = node.expr if hasattr(node, "expr") else s
-        try:
-            text = self.texts.get(expr)
-            if text is None:
-                text = self.texts[expr] = str(expr)
-        except TypeError:
-            text = str(expr)
-        return text
-
+        return self.texts.of(node.expr if hasattr(node, "expr") else s)
 
     def add_sizes(self, sizes, value):
         torch = sys.modules["torch"]

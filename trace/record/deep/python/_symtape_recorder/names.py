@@ -12,18 +12,41 @@ CODE_OF_TORCH, CODE_OF_SIZES = 1, 2
 SIZE_FILES = ("__init__.py", "fx/experimental/sym_node.py", "fx/experimental/symbolic_shapes.py",
               "fx/experimental/recording.py")
 MOST_SOURCE_LINES = 2000
+MOST_TEXTS = 10_000
+
+
+class Texts:
+    """str() of expressions and ranges, which takes SymPy longer than all else that is recorded: the same ones
+    are in many nodes, in each graph of a compile and in each compile."""
+
+    def __init__(self):
+        self.texts = {}
+
+    def of(self, x):
+        key = type(x), x  # 1, True and Integer(1) are equal
+        try:
+            text = self.texts.get(key)
+        except TypeError:  # no hash
+            return str(x)
+        if text is None:
+            if len(self.texts) == MOST_TEXTS:
+                self.texts.clear()
+            text = self.texts[key] = str(x)
+        return text
 
 
 class Names:
-    def __init__(self, c):
-        self.c = c
+    def __init__(self, c, texts):
+        self.c, self.texts = c, texts
         self.torch_root = None
         self.envs, self.n_envs = weakref.WeakKeyDictionary(), 0
+        self.finals = weakref.WeakKeyDictionary()  # what write_finals() wrote of each
         for name in ("on_context", "on_code", "on_frame", "on_value", "on_env", "on_source"):
             c.give(name, getattr(self, name))
 
     def reset(self):
         self.envs, self.n_envs = weakref.WeakKeyDictionary(), 0
+        self.finals = weakref.WeakKeyDictionary()
 
     def on_context(self, context):
         """torch._guards.CompileContext -> ids; None where there is no compile id."""
@@ -95,9 +118,11 @@ class Names:
             return bool(x)
         if isinstance(x, sympy.Integer):
             return int(x)
-        for f in x.atoms(sympy.Float):
-            floats[str(f)] = repr(float(f))
-        return str(x)
+        text = self.texts.of(x)
+        if "." in text:
+            for f in x.atoms(sympy.Float):
+                floats[str(f)] = repr(float(f))
+        return text
 
     def on_source(self, node):
         """Of a plain symbol; None for any other expression."""
@@ -122,15 +147,32 @@ class Names:
                                    if hasattr(settings, k)})
 
     def write_finals(self):
-        """The state of each environment that is left, when a compile has ended."""
-        text = str
+        """The state of each environment that changed, when a compile has ended."""
         for env, number in list(self.envs.items()):
-            pairs = lambda d: {text(k): text(v) for k, v in (d or {}).items()}
-            get = lambda *names: next((getattr(env, n) for n in names if hasattr(env, n)), None)
-            self.c.emit(11, "4s", number, json.dumps({
-                "ranges": pairs(get("var_to_range")), "replacements": pairs(get("replacements")),
-                "guards": [text(g.expr) for g in get("guards") or ()],
-                "asserts": {text(k): [text(a.expr) for a in v] for k, v in
-                            (get("deferred_runtime_asserts") or {}).items()},
-                "hints": pairs(get("backed_var_to_val", "var_to_val")),
-                "divisible": sorted(text(d) for d in get("divisible") or ())}))
+            final = Final(env)
+            seen = final.seen()
+            if self.finals.get(env) != seen:
+                self.finals[env] = seen
+                self.c.emit(11, "4s", number, json.dumps(final.as_json(self.texts.of)))
+
+
+class Final:
+    """What an environment knows. Releases of PyTorch have other names for the same."""
+
+    def __init__(self, env):
+        get = lambda *names: next((getattr(env, n) for n in names if hasattr(env, n)), None)
+        self.ranges, self.replacements = get("var_to_range") or {}, get("replacements") or {}
+        self.guards, self.asserts = get("guards") or (), get("deferred_runtime_asserts") or {}
+        self.hints, self.divisible = get("backed_var_to_val", "var_to_val") or {}, get("divisible") or ()
+
+    def seen(self):
+        """Is equal as long as nothing changed."""
+        return (*(tuple(d.values()) for d in (self.ranges, self.replacements, self.hints)), len(self.guards),
+                tuple(map(len, self.asserts.values())), frozenset(self.divisible))
+
+    def as_json(self, text):
+        pairs = lambda d: {text(k): text(v) for k, v in d.items()}
+        return {"ranges": pairs(self.ranges), "replacements": pairs(self.replacements),
+                "guards": [text(g.expr) for g in self.guards],
+                "asserts": {text(k): [text(a.expr) for a in v] for k, v in self.asserts.items()},
+                "hints": pairs(self.hints), "divisible": sorted(map(text, self.divisible))}

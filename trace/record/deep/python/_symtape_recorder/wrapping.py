@@ -42,7 +42,7 @@ PYTREE = ("tree_flatten", "tree_unflatten", "tree_map", "tree_map_only", "tree_m
           "tree_flatten_with_path", "tree_map_with_path")
 OTHER_COSTS = ("no_dispatch", "in_kernel_invocation_manager")
 
-# What FakeTensorMode's operator cache takes by itself.
+# What FakeTensorMode's operator cache takes by itself, for each operator.
 CACHE_COSTS = ("_cache_key", "_make_cache_entry", "_output_from_cache_entry")
 
 # Modules whose calls of the above are counted: the compiler's own, which Dynamo never traces.
@@ -73,8 +73,9 @@ class Recorder:
     def __init__(self, c, level, folder, calls):
         self.c, self.level, self.folder, self.calls = c, level, folder, calls
         self.torch_version, self.log, self.missing = None, None, []
-        self.names = names.Names(c)
-        self.graphs = graphs.Graphs(c)
+        texts = names.Texts()
+        self.names = names.Names(c, texts)
+        self.graphs = graphs.Graphs(c, texts)
         self.events = events.Events(c, self.graphs, self.names if level >= ALL else None,
                                     self.find_log)
         self.wrapped = 0
@@ -249,7 +250,7 @@ class Recorder:
         self.wrap(module.FakeTensor, "__torch_dispatch__", "dispatch", 1,
                   "FakeTensor.__torch_dispatch__", ("func", "types", "args", "kwargs"))
         for name in CACHE_COSTS:
-            self.wrap(mode, name, "cost", module.__name__)
+            self.wrap(mode, name, "operator cost", module.__name__)
         self.count_bypasses(mode)
         device = module.FakeTensor.__dict__.get("device")
         if isinstance(device, property):
