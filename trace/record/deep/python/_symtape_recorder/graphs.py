@@ -24,9 +24,28 @@ class Tracked:
         self.n_nodes = 0
 
 
+class Sizes:
+    """Texts of sizes by expression, as long as an environment replaces no other symbol: SymNode.expr makes the
+    replacements in each node again."""
+
+    def __init__(self):
+        self.env = self.version = None
+        self.texts = {}
+
+    def of(self, node):
+        """None where PyTorch does not count replacements."""
+        env = getattr(node, "shape_env", None)
+        version = getattr(env, "_replacements_version_counter", None)
+        if version is None or not hasattr(node, "_expr"):
+            return None
+        if self.env is None or self.env() is not env or self.version != version:
+            self.env, self.version, self.texts = weakref.ref(env), version, {}
+        return self.texts
+
+
 class Graphs:
     def __init__(self, c, texts):
-        self.c, self.texts, self.active = c, texts, True
+        self.c, self.texts, self.sizes, self.active = c, texts, Sizes(), True
         self.reset()
 
     def reset(self):
@@ -214,7 +233,15 @@ class Graphs:
         if isinstance(s, int):
             return str(s)
         node = s.node
-        return self.texts.of(node.expr if hasattr(node, "expr") else s)
+        state = self.sizes.of(node)
+        if state is None:
+            expr = getattr(node, "expr", None)  # nested ints and constants have none
+            return self.texts.of(s if expr is None else expr)
+        key = type(node._expr), node._expr
+        text = state.get(key)
+        if text is None:
+            text = state[key] = self.texts.of(node.expr)
+        return text
 
     def add_sizes(self, sizes, value):
         torch = sys.modules["torch"]
