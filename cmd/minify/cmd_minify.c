@@ -52,6 +52,8 @@ static const struct opt options[] = {
     OPT_STRING(0, "config", "OPTION=VALUE[,...]", struct minify_args, config,
                "with --torch-oracle: set these options of PyTorch, in programs, too: "
                "inductor.max_autotune=True (inductor, dynamo, functorch, fx)"),
+    OPT_CHOICE(0, "values", REPRO_VALUES_WORDS, struct minify_args, values,
+               "with --torch-oracle: the values of inputs of floats (default: normal)"),
     OPT_FLAG(0, "cpu", struct minify_args, cpu,
              "with --torch-oracle: put all tensors on the CPU, whatever device was recorded"),
     OPT_STRING('o', "output", "TAPE", struct minify_args, output,

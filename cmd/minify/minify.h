@@ -18,7 +18,7 @@
 struct minify_args {
     /* The options that say when a graph fails. */
     const char *check, *error, *guard, *specializes, *cost, *torch, *backend, *has_ops, *mismatch;
-    const char *import, *env, *config;
+    const char *import, *env, *config, *values;
     bool cpu, tf32;
     bool invert;
     const char *crash_is;
@@ -64,6 +64,10 @@ struct minify_job {
     graphs;                  /* among which the one that fails is searched: operands, in `texts` */
     const char *wrong_graph; /* minify_find_frame(): the one that makes the program fail; NULL */
     struct candidate *whole;
+    bool gradients; /* its inputs require gradients where they did */
+    bool all_right; /* each of `graphs` was asked about, and none fails alone */
+    bool has_settings;
+    struct str settings; /* PyTorch's options in the recording, for oracle_torch_settings(); "" */
     struct oracle *oracle;
     struct oracle *torch_oracle;    /* of --torch-oracle, within `oracle`; NULL */
     struct oracle *timing;          /* of --cost with --torch-oracle seconds; NULL */
@@ -109,13 +113,36 @@ bool minify_name_files(struct minify_job *job, struct err *err);
 bool minify_name_beside(struct minify_job *job, const char *ending, const char **ret,
                         struct err *err);
 
+/* Keeps a text, and releases the buffer. NULL: out of memory. */
+const char *minify_keep(struct minify_job *job, struct buf *text);
+
+/* minify_backend.c: chooses the backend that failed, unless one is named. */
+struct failure;
+bool minify_choose_backend(struct minify_job *job, const struct failure *failure, struct err *err);
+/* Chooses that of the program's calls, if the recording has them. */
+bool minify_take_backend(struct minify_job *job, struct trace *trace, struct err *err);
+
 /* minify_graphs.c: lists the graphs of Dynamo that PyTorch is asked about if --torch-oracle is
  * given a tape or a compile; the operand becomes the first. */
 bool minify_list_graphs(struct minify_job *job, struct err *err);
+/* Asks about all of them with inputs of other values (repro_values), until one fails. */
+bool minify_try_values(struct minify_job *job, struct err *err);
 /* Makes the first of them the one that is asked about. */
 bool minify_first_graph(struct minify_job *job, struct err *err);
 /* Goes on until a graph fails, or to the last one. PyTorch was asked about the first. */
 bool minify_find_graph(struct minify_job *job, struct err *err);
+
+/* Asks PyTorch about the graph with gradients, if it was right without; its inputs require them
+ * then, if they did in the recording. */
+bool minify_ask_gradients(struct minify_job *job, struct err *err);
+/* Makes its inputs require none again. */
+bool minify_drop_gradients(struct minify_job *job, struct err *err);
+
+/* minify_settings.c: keeps the options of PyTorch that the recording has. */
+bool minify_read_settings(struct minify_job *job, struct trace *trace, struct err *err);
+/* Of a graph that does not fail: notes which of them PyTorch has otherwise here. Those of the
+ * program that the user let run are added to --config, and *again is set: to be asked again. */
+bool minify_find_settings(struct minify_job *job, bool *again, struct err *err);
 
 /* minify_frames.c: if none of the graphs of a program is wrong alone, bisects which of them makes
  * the program fail, by running it again. */
@@ -124,6 +151,8 @@ bool minify_find_frame(struct minify_job *job, struct err *err);
 /* minify_input.c: loads the candidate that the operand names. Returns false with err set on
  * failure. */
 bool minify_read_input(struct minify_job *job, struct err *err);
+/* Loads it in the place of the one that is there. */
+bool minify_read_again(struct minify_job *job, struct err *err);
 
 /* minify_oracle.c: checks the options that select an oracle, before a program is run for it; makes
  * that oracle. */

@@ -155,7 +155,8 @@ static void put_oracle_option(const struct minify_job *job, struct buf *out)
                     { "--torch-backend", args->backend },
                     { "--import", import },
                     { "--env", args->env },
-                    { "--config", args->config } };
+                    { "--config", args->config },
+                    { "--values", args->values } };
     for (size_t i = 0; i < sizeof oracles / sizeof *oracles; i++)
         if (oracles[i].value && strpbrk(oracles[i].value, " ()[]*;|&<>\"$"))
             buf_printf(out, "%s%s '%s'", out->n ? " " : "", oracles[i].option, oracles[i].value);

@@ -69,12 +69,9 @@ bool minify_list_graphs(struct minify_job *job, struct err *err)
 /* Replaces the graph that is asked about. */
 static bool take_graph(struct minify_job *job, size_t i, struct err *err)
 {
-    candidate_free(job->whole);
-    job->whole = NULL;
-    cand_aliases_release(&job->aliases);
-    job->aliases = (struct cand_aliases){ 0 };
     job->operand = job->graphs.v[i];
-    return minify_read_input(job, err);
+    job->gradients = false;
+    return minify_read_again(job, err);
 }
 
 bool minify_first_graph(struct minify_job *job, struct err *err)
@@ -82,14 +79,55 @@ bool minify_first_graph(struct minify_job *job, struct err *err)
     return job->graphs.n < 2 || job->operand == job->graphs.v[0] || take_graph(job, 0, err);
 }
 
+static bool ask_again(struct minify_job *job, struct err *err)
+{
+    return oracle_torch_again(job->torch_oracle, job->whole, &job->torch, err);
+}
+
+bool minify_drop_gradients(struct minify_job *job, struct err *err)
+{
+    bool had = job->gradients;
+    job->gradients = false;
+    return !had || minify_read_again(job, err);
+}
+
+bool minify_ask_gradients(struct minify_job *job, struct err *err)
+{
+    struct out *out = job->cmd->out;
+    bool again = strcmp(job->operand, "-") != 0; /* standard input is read once */
+    if (job->torch.verdict != VERDICT_BORING || !again || !oracle_torch_computes(job->torch_oracle))
+        return true;
+    job->gradients = true;
+    if (!minify_read_again(job, err))
+        return false;
+    if (!candidate_n_gradients(job->whole)) {
+        job->gradients = false;
+        return true;
+    }
+    out_progress(out, "running the whole graph in PyTorch, with its backward pass");
+    bool ok = ask_again(job, err);
+    out_progress_end(out);
+    /* Eager mode refuses gradients of what the graph writes to: nothing is known then. */
+    if (ok && job->torch.eager.n)
+        return minify_drop_gradients(job, err) && ask_again(job, err);
+    if (ok && job->torch.verdict == VERDICT_INTERESTING)
+        out_note(out,
+                 "%s fails only if its inputs require gradients, as in the recording: "
+                 "gradients are computed, too",
+                 job->operand);
+    return ok;
+}
+
 static void note_graphs(const struct minify_job *job, size_t boring)
 {
     struct out *out = job->cmd->out;
     size_t n = job->graphs.n;
+    const char *backend = job->args->backend;
     if (job->torch.verdict == VERDICT_INTERESTING)
         out_note(out, "%s is the first of %zu graphs that fails; it is reduced", job->operand, n);
     else if (boring == n)
-        out_note(out, "none of the %zu graphs fails alone", n);
+        out_note(out, "none of the %zu graphs fails alone%s%s", n,
+                 backend ? " with the backend " : "", backend ? backend : "");
     else
         out_note(out,
                  "none of the %zu graphs is known to fail alone; of %zu, PyTorch cannot tell it, "
@@ -97,24 +135,63 @@ static void note_graphs(const struct minify_job *job, size_t boring)
                  n, n - boring);
 }
 
-/* That a program makes its results wrong only by its values is known if all graphs were right. */
-bool minify_find_graph(struct minify_job *job, struct err *err)
+/* Asks about the graphs behind the first, until one fails; returns how many were right in *right,
+ * which has counted the first. */
+static bool ask_rest(struct minify_job *job, size_t *right, struct err *err)
 {
     struct out *out = job->cmd->out;
-    size_t n = job->graphs.n, i = 0, boring = job->torch.verdict == VERDICT_BORING;
+    size_t n = job->graphs.n, i = 0;
     bool ok = true;
     while (ok && job->torch.verdict != VERDICT_INTERESTING && !atomic_load(job->options.stop) &&
            ++i < n) {
         out_progress(out, "running graph %zu of %zu in PyTorch", i + 1, n);
-        ok = take_graph(job, i, err) &&
-             oracle_torch_again(job->torch_oracle, job->whole, &job->torch, err);
-        boring += job->torch.verdict == VERDICT_BORING;
+        ok = take_graph(job, i, err) && ask_again(job, err) && minify_ask_gradients(job, err);
+        *right += job->torch.verdict == VERDICT_BORING;
     }
     out_progress_end(out);
-    if (!ok || atomic_load(job->options.stop))
-        return ok;
-    if (n > 1)
-        note_graphs(job, boring);
-    bool wrong = job->program && job->status != 0;
-    return !wrong || n == 0 || boring < n || minify_find_frame(job, err);
+    return ok;
+}
+
+bool minify_find_graph(struct minify_job *job, struct err *err)
+{
+    size_t n = job->graphs.n, right = job->torch.verdict == VERDICT_BORING;
+    if (!ask_rest(job, &right, err))
+        return false;
+    if (n > 1 && !atomic_load(job->options.stop))
+        note_graphs(job, right);
+    job->all_right = n > 0 && right == n;
+    return true;
+}
+
+bool minify_try_values(struct minify_job *job, struct err *err)
+{
+    static const struct {
+        const char *name, *words;
+    } kinds[] = {
+#define VALUES(id, name, suffix, words) { name, words },
+        REPRO_VALUES(VALUES)
+#undef VALUES
+    };
+    struct out *out = job->cmd->out;
+    const struct torch_first first = job->torch;
+    bool ok = true;
+    for (int k = 1; ok && k < REPRO_VALUES_KINDS && job->torch.verdict != VERDICT_INTERESTING &&
+                    !atomic_load(job->options.stop);
+         k++) {
+        size_t right = 0;
+        job->chosen.values = kinds[k].name;
+        oracle_torch_set_values(job->torch_oracle, (enum repro_values)k);
+        out_progress(out, "running the graphs with inputs that are %s", kinds[k].words);
+        ok = take_graph(job, 0, err) && ask_again(job, err) && minify_ask_gradients(job, err) &&
+             ask_rest(job, &right, err);
+        if (ok && job->torch.verdict == VERDICT_INTERESTING)
+            out_note(out, "%s fails with inputs that are %s (--values %s); it is reduced",
+                     job->operand, kinds[k].words, kinds[k].name);
+    }
+    out_progress_end(out);
+    if (ok && job->torch.verdict != VERDICT_INTERESTING) {
+        job->chosen.values = NULL;
+        job->torch = first;
+    }
+    return ok;
 }

@@ -62,10 +62,12 @@ static bool read_tape_graph(struct minify_job *job, const struct candidate_optio
         ((selector_check(trace, &selector, err) && tape_check_kind(trace, &selector, err)) ||
          err_at(err, "%.*s", STR_ARG(selector.tape))))
         job->whole = candidate_load(trace, &selector, options, err);
+    bool asks = job->args->torch || job->is_picked;
+    bool good = !trace || !asks || minify_read_settings(job, trace, err);
     if (job->whole && job->args->guard && !job->args->anonymize)
         find_asked_at(job, trace, &selector);
     trace_close(trace);
-    return job->whole != NULL;
+    return job->whole && good;
 }
 
 bool minify_read_input(struct minify_job *job, struct err *err)
@@ -73,10 +75,21 @@ bool minify_read_input(struct minify_job *job, struct err *err)
     struct hint_list hints = { .n = 0 };
     struct source_meter *meter = &job->cmd->out->limit->meter;
     bool read = hint_list_read(&hints, &job->args->sizes, meter, err);
-    const struct candidate_options options = { .hints = hints.hints, .n_hints = hints.n };
+    const struct candidate_options options = { .hints = hints.hints,
+                                               .n_hints = hints.n,
+                                               .gradients = job->gradients };
     if (read)
         job->whole = fx_arg_read(job->operand, &options, meter, err);
     read = read && (job->whole || (!err_is_set(err) && read_tape_graph(job, &options, err)));
     hint_list_release(&hints);
     return read && minify_hide_input(job, err);
+}
+
+bool minify_read_again(struct minify_job *job, struct err *err)
+{
+    candidate_free(job->whole);
+    job->whole = NULL;
+    cand_aliases_release(&job->aliases);
+    job->aliases = (struct cand_aliases){ 0 };
+    return minify_read_input(job, err);
 }

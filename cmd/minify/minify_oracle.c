@@ -100,6 +100,16 @@ static enum torch_question question_of(const char *word)
     return TORCH_COMPILE;
 }
 
+static enum repro_values values_of(const char *word)
+{
+#define VALUES(id, name, suffix, words)  \
+    if (word && strcmp(word, name) == 0) \
+        return REPRO_VALUES_##id;
+    REPRO_VALUES(VALUES)
+#undef VALUES
+    return REPRO_VALUES_NORMAL;
+}
+
 static struct program_setup minify_setup(const struct minify_args *args)
 {
     return (struct program_setup){ .allow = str_of(args->allow),
@@ -109,15 +119,26 @@ static struct program_setup minify_setup(const struct minify_args *args)
                                    .backend = str_of(args->backend) };
 }
 
-static bool make_torch(struct minify_job *job, struct err *err)
+static void drop_oracle(struct minify_job *job)
+{
+    if (job->oracle)
+        job->oracle->free(job->oracle);
+    job->oracle = NULL;
+}
+
+/* Asks PyTorch about the graph, or about each until one fails. */
+static bool ask_torch(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
-    if (!make_launcher(job, err) || !minify_first_graph(job, err))
+    drop_oracle(job);
+    job->repro.setup = minify_setup(args);
+    if (!minify_drop_gradients(job, err) || !minify_first_graph(job, err))
         return false;
     const struct torch_options options = {
         .question = question_of(args->torch),
         .backend = str_of(args->backend ? args->backend : ""),
         .cpu = args->cpu,
+        .values = values_of(args->values),
         .setup = job->repro.setup,
         .timeout = job->options.timeout,
         .cancel = job->options.stop,
@@ -126,7 +147,29 @@ static bool make_torch(struct minify_job *job, struct err *err)
     out_progress(job->cmd->out, "running the whole graph in PyTorch");
     job->oracle = job->torch_oracle = oracle_torch(&options, job->whole, &job->torch, err);
     out_progress_end(job->cmd->out);
-    if (!job->oracle || !minify_find_graph(job, err))
+    return job->oracle && minify_ask_gradients(job, err) && minify_find_graph(job, err);
+}
+
+/* If all graphs of a program are right, but its results are wrong, its values are the reason. */
+static bool find_values(struct minify_job *job, struct err *err)
+{
+    bool wrong = job->program && job->status != 0 && job->all_right;
+    if (!wrong || atomic_load(job->options.stop))
+        return true;
+    if (!job->args->values && !minify_try_values(job, err))
+        return false;
+    return job->torch.verdict == VERDICT_INTERESTING || minify_find_frame(job, err);
+}
+
+/* last: nothing else is tried if the graph does not fail. */
+static bool make_torch(struct minify_job *job, bool last, struct err *err)
+{
+    bool again = false;
+    if (!make_launcher(job, err) || !ask_torch(job, err))
+        return false;
+    if (last && job->torch.verdict == VERDICT_BORING && !minify_find_settings(job, &again, err))
+        return false;
+    if ((again && !ask_torch(job, err)) || !find_values(job, err))
         return false;
     job->repro = oracle_torch_repro(job->oracle);
     if (!minify_hide_text(job, &job->torch.eager, err))
@@ -163,27 +206,17 @@ static bool make_backends(struct minify_job *job, struct err *err)
     return job->oracle != NULL;
 }
 
-static void drop_oracle(struct minify_job *job)
-{
-    if (job->oracle)
-        job->oracle->free(job->oracle);
-    job->oracle = NULL;
-}
-
 /* Asks on the CPU if the graph is for a device that is not there. */
-static bool make_torch_anywhere(struct minify_job *job, struct err *err)
+static bool make_torch_anywhere(struct minify_job *job, bool last, struct err *err)
 {
-    job->repro.setup = minify_setup(job->args);
     minify_note_oracle(job);
-    if (!make_torch(job, err))
+    if (!make_torch(job, last, err))
         return false;
     if (!job->torch.no_device || job->chosen.cpu)
         return true;
     out_note(job->cmd->out, "%.*s; it is asked on the CPU (--cpu)", STR_ARG(job->torch.error));
-    drop_oracle(job);
     job->chosen.cpu = true;
-    job->repro.setup = minify_setup(job->args);
-    return make_torch(job, err);
+    return make_torch(job, last, err);
 }
 
 static bool fails_now(struct minify_job *job)
@@ -211,12 +244,13 @@ static bool make_picked(struct minify_job *job, struct err *err)
     job->chosen.torch = !job->outside                                          ? "compile"
                         : str_is(job->failed_type, "ConstraintViolationError") ? "constraints"
                                                                                : "export";
-    if (!make_torch_anywhere(job, err))
+    if (!job->outside && !job->chosen.backend)
+        job->chosen.backend = "aot_eager";
+    if (!make_torch_anywhere(job, !tries_inductor, err))
         return false;
     if (job->torch.verdict == VERDICT_BORING && tries_inductor) {
-        drop_oracle(job);
         job->chosen.backend = "inductor";
-        if (!make_torch_anywhere(job, err))
+        if (!make_torch_anywhere(job, true, err))
             return false;
     }
     if (job->torch.verdict == VERDICT_BORING && !job->traced && job->failed_at.n)
@@ -276,9 +310,10 @@ bool minify_make_oracle(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
     if (!args->torch && !job->is_picked &&
-        (args->backend || args->cpu || args->env || args->config || args->import))
+        (args->backend || args->cpu || args->values || args->env || args->config || args->import))
         return err_set(err, ERR_USAGE,
-                       "--torch-backend, --cpu, --import, --env and --config need --torch-oracle");
+                       "--torch-backend, --cpu, --values, --import, --env and --config need "
+                       "--torch-oracle");
     const struct program_setup setup = minify_setup(args);
     if (!program_setup_check(&setup, err))
         return false;
@@ -287,7 +322,7 @@ bool minify_make_oracle(struct minify_job *job, struct err *err)
         return make_picked(job, err);
     bool made = args->check      ? make_check(job, err)
                 : args->cost     ? make_cost(job, err)
-                : args->torch    ? make_torch(job, err)
+                : args->torch    ? make_torch(job, true, err)
                 : args->has_ops  ? make_ops(job, err)
                 : args->mismatch ? make_backends(job, err)
                                  : make_shape(job, err);

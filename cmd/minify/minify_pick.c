@@ -10,7 +10,7 @@
 #include "profile/report/failure_list.h"
 #include "trace/graph/traceback.h"
 
-static const char *keep(struct minify_job *job, struct buf *text)
+const char *minify_keep(struct minify_job *job, struct buf *text)
 {
     buf_putc(text, '\0');
     struct str ret = text->failed ? (struct str){ 0 } : arena_copy(&job->texts, buf_str(text));
@@ -54,88 +54,6 @@ static bool find_graph(const struct graph_list *list, uint32_t attempt, uint32_t
     return best > 0;
 }
 
-/* ---- The backend ---- */
-
-/* Returns X of "backend='X' raised:", or "". */
-static struct str failed_backend(struct str reason)
-{
-    struct str rest = str_from(reason, str_find(reason, STR("backend='")));
-    rest = str_from(rest, strlen("backend='"));
-    size_t n = str_find_char(rest, '\'');
-    return n < rest.n ? str_first(rest, n) : STR("");
-}
-
-/* Returns the file of the innermost function of that name in the traceback that PyTorch logged. */
-static struct str file_of_backend(struct str traceback, struct str name)
-{
-    struct traceback_frame frame;
-    struct str ret = STR("");
-    while (traceback_next(&traceback, &frame))
-        if (str_eq(frame.function, name) && str_ends(frame.file, STR(".py")))
-            ret = frame.file;
-    return ret;
-}
-
-static bool is_of_pytorch(struct str name)
-{
-    static const char *const names[] = { "inductor",
-                                         "eager",
-                                         "aot_eager",
-                                         "cudagraphs",
-                                         "eager_noexcept",
-                                         "aot_eager_decomp_partition",
-                                         "aot_eager_default_partitioner" };
-    return STR_IS_ANY(name, names);
-}
-
-/* A backend that is the user's own function: it is named as MODULE:NAME, of the file that has it.
- * Only the program that the user has just let run is imported without being asked for. */
-static bool choose_function(struct minify_job *job, const struct failure *failure, struct str name,
-                            struct err *err)
-{
-    struct str file = file_of_backend(failure->text, name), module = file;
-    struct buf backend = BUF_INIT, import = BUF_INIT;
-    for (size_t slash; (slash = str_find_char(module, '/')) < module.n;)
-        module = str_from(module, slash + 1);
-    buf_printf(&backend, "%.*s:%.*s", (int)module.n - 3, module.p, STR_ARG(name));
-    if (job->chosen.import)
-        buf_printf(&import, "%s,", job->chosen.import);
-    buf_put(&import, file);
-    const char *b = keep(job, &backend), *i = keep(job, &import);
-    if (!b || !i)
-        return err_nomem(err);
-    if (!job->program)
-        return err_set(err, ERR_USAGE,
-                       "the backend is the function %.*s, and nothing that a tape names is run: "
-                       "--torch-oracle compile --torch-backend %s --import %s imports it",
-                       STR_ARG(name), b, i);
-    job->chosen.backend = b;
-    job->chosen.import = i;
-    return true;
-}
-
-static bool choose_backend(struct minify_job *job, const struct failure *failure, struct err *err)
-{
-    struct str name = failed_backend(failure->reason);
-    struct buf text = BUF_INIT;
-    if (job->chosen.backend)
-        return true;
-    if (str_find(failure->type, STR("Inductor")) < failure->type.n)
-        name = STR("inductor");
-    if (!name.n)
-        return true;
-    if (!is_of_pytorch(name) && file_of_backend(failure->text, name).n)
-        return choose_function(job, failure, name, err);
-    if (str_find_char(name, ':') < name.n) /* MODULE:NAME would be imported */
-        return err_set(err, ERR_USAGE,
-                       "%s: its backend \"%.*s\" is no name of a backend; "
-                       "--torch-oracle compile --torch-backend names one",
-                       job->operand, STR_ARG(str_first(name, 200)));
-    buf_put(&text, name);
-    job->chosen.backend = keep(job, &text);
-    return job->chosen.backend || err_nomem(err);
-}
-
 /* ---- Files ---- */
 
 /* Names a file beside the tape, as minified.py is beside minified.tape. */
@@ -150,7 +68,7 @@ bool minify_name_beside(struct minify_job *job, const char *ending, const char *
         tape = STR(MINIFY_TAPE);
     buf_put(&text, str_ends(tape, STR(".tape")) ? str_first(tape, tape.n - 5) : tape);
     buf_puts(&text, ending);
-    *ret = keep(job, &text);
+    *ret = minify_keep(job, &text);
     return *ret || err_nomem(err);
 }
 
@@ -221,18 +139,18 @@ static bool pick_graph(struct minify_job *job, struct trace *trace,
         return fail_without_graph(job, failure, err);
     put_graph_name(job, trace, list, ref, &operand);
     buf_put(&said, failure->cause.n ? failure->cause : failure->reason);
-    job->operand = keep(job, &operand);
+    job->operand = minify_keep(job, &operand);
     if (failure->file.n)
         buf_printf(&at, "%.*s:%" PRIu32 ": %.*s", STR_ARG(failure->file), failure->line,
                    STR_ARG(failure->code));
-    const char *text = keep(job, &said), *place = keep(job, &at);
+    const char *text = minify_keep(job, &said), *place = minify_keep(job, &at);
     if (!job->operand || !text || !place)
         return err_nomem(err);
     job->failed_at = str_of(place);
     job->failed = str_of(text);
     job->traced = list->refs[ref].kind != GRAPH_PARTIAL_DYNAMO;
     job->is_picked = true;
-    return choose_backend(job, failure, err) && minify_name_files(job, err);
+    return minify_choose_backend(job, failure, err) && minify_name_files(job, err);
 }
 
 /* Reads the type of the exception that ended the tracing of a partial graph, "" if none did, and
@@ -268,7 +186,8 @@ static bool pick_outside(struct minify_job *job, struct trace *trace, struct err
     }
     bool has_sizes = sizes.n > 0;
     put_graph_name(job, trace, list, i + 1, &operand);
-    const char *text = keep(job, &type), *name = keep(job, &operand), *at = keep(job, &sizes);
+    const char *text = minify_keep(job, &type), *name = minify_keep(job, &operand),
+               *at = minify_keep(job, &sizes);
     if (!text || !name || !at)
         return err_nomem(err);
     if (has_sizes && !job->chosen.sizes.text && !job->chosen.sizes.file)
@@ -320,6 +239,8 @@ static void pick_results(struct minify_job *job)
         return;
     }
     job->chosen.torch = "accuracy";
+    if (!job->chosen.backend)
+        job->chosen.backend = "inductor";
     out_note(out, "no compile failed, but the program did: its graphs are compared with eager mode "
                   "(--torch-oracle accuracy)");
     minify_note_oracle(job);
@@ -348,6 +269,8 @@ bool minify_pick(struct minify_job *job, struct err *err)
         return true;
     }
     bool ok = pick_of_trace(job, trace, err);
+    if (ok && job->program && job->status != 0 && !job->is_picked && !job->args->backend)
+        ok = minify_take_backend(job, trace, err);
     if (ok && !job->program && !job->is_picked)
         ok = note_nothing_failed(job, trace, err);
     trace_close(trace);

@@ -4,6 +4,7 @@
 
 #include "minify/candidate/candidate_data.h"
 #include "minify/candidate/sizes.h"
+#include "replay/ops/layout/layout.h"
 #include "trace/base/number.h"
 #include "trace/events/guards.h"
 
@@ -34,6 +35,64 @@ void candidate_free(struct candidate *candidate)
     arena_release(&data->arena);
     free(data);
 }
+
+/* ---- Gradients ---- */
+
+bool data_begin_gradients(struct cand_data *data, uint32_t n_nodes, const bool *like)
+{
+    if (like)
+        data->gradients = arena_array(&data->arena, bool, (size_t)n_nodes + 1);
+    return !like || data->gradients;
+}
+
+struct gradient_search {
+    const bool *gradients;
+    bool found;
+};
+
+static void note_gradient(void *user, node_id id)
+{
+    struct gradient_search *s = user;
+    s->found |= s->gradients[id];
+}
+
+/* Returns whether the dtype of a value has gradients; what is no tensor may hold some that have. */
+static bool may_have_gradient(const struct meta *meta)
+{
+    return !meta || meta->kind == META_OTHER ||
+           (meta->kind == META_TENSOR &&
+            (dtype_is_float(meta->dtype) || dtype_is_complex(meta->dtype)));
+}
+
+void data_spread_gradients(struct cand_data *data)
+{
+    const struct graph *graph = &data->graph;
+    for (node_id id = 0; data->gradients && id < graph->n_nodes; id++) {
+        const struct node *node = &graph->nodes[id];
+        struct gradient_search s = { data->gradients, false };
+        if (node->op == NODE_PLACEHOLDER)
+            continue;
+        node_references(graph, node, note_gradient, &s);
+        data->gradients[id] = s.found && may_have_gradient(node_meta(graph, node));
+    }
+}
+
+bool candidate_requires_grad(const struct candidate *candidate, node_id input)
+{
+    const bool *gradients = data_of(candidate)->gradients;
+    return gradients && input < candidate->graph->n_nodes &&
+           candidate->graph->nodes[input].op == NODE_PLACEHOLDER && gradients[input];
+}
+
+uint32_t candidate_n_gradients(const struct candidate *candidate)
+{
+    uint32_t ret = 0;
+    for (node_id id = 0; id < candidate->graph->n_nodes; id++)
+        ret += candidate_requires_grad(candidate, id);
+    return ret;
+}
+
+/* ---- Making ---- */
 
 static bool copy_symbol_table(struct cand_data *data, const struct cand_symbol *symbols, uint32_t n)
 {
@@ -230,7 +289,8 @@ struct cand_size candidate_size(const struct candidate *candidate)
     size_graph(candidate->graph, &ret, true);
     ret.part[SIZE_GUARDS] = candidate->n_guards;
     ret.part[SIZE_SYMBOLS] = candidate->n_symbols;
-    ret.part[SIZE_DTYPES] = dtype_weight(candidate) + count_special(candidate);
+    ret.part[SIZE_DTYPES] =
+        dtype_weight(candidate) + count_special(candidate) + candidate_n_gradients(candidate);
     ret.part[SIZE_HINT_BITS] = hint_bits(candidate);
     return ret;
 }

@@ -62,6 +62,7 @@ struct cand_hint {
 struct candidate_options {
     const struct cand_hint *hints;
     uint32_t n_hints;
+    bool gradients; /* inputs require gradients where they did; false: none does */
 };
 
 /* Loads the graph that the selector names from a tape, a log or a .pt2. A compile that failed has a
@@ -77,6 +78,11 @@ void candidate_free(struct candidate *candidate); /* NULL is fine */
 /* Returns the same candidate with one more reference, which candidate_free() releases. */
 struct candidate *candidate_hold(struct candidate *candidate);
 
+/* Whether an input requires a gradient (requires_grad): programs then compute the gradients of the
+ * outputs by it. */
+bool candidate_requires_grad(const struct candidate *candidate, node_id input);
+uint32_t candidate_n_gradients(const struct candidate *candidate); /* such inputs */
+
 /* The parts of a size, which are compared lexicographically. A reduction must make the size
  * smaller. */
 enum size_part {
@@ -87,7 +93,7 @@ enum size_part {
     SIZE_PORTS,  /* inputs and outputs */
     SIZE_RANKS,  /* sum over inputs */
     SIZE_DTYPES, /* distinct dtypes, and those other than float32 and int64; layouts that are not
-                    contiguous, ranges that are not the default */
+                    contiguous, ranges that are not the default, inputs that require gradients */
     SIZE_ARGUMENTS,
     SIZE_HINT_BITS,
     SIZE_BYTES, /* of names, targets and metas */

@@ -38,6 +38,7 @@ struct cand_data {
     struct arena arena;
     struct graph graph;
     uint32_t *storages;   /* by node: equal ones share memory; UINT32_MAX is none */
+    bool *gradients;      /* by node: it requires a gradient, or would as an input; NULL: none */
     uint32_t *symbol_ids; /* by symbol: its number in texts->symbols */
     bool writes;          /* a call writes to one of its arguments */
     atomic_uint refs;
@@ -96,6 +97,12 @@ bool input_is_contiguous(const struct candidate *candidate, node_id id);
 /* Calls fn for each symbol number in the text of a guard; names that no meta has are UINT32_MAX. */
 void guard_expr_symbols(const struct cand_texts *texts, struct str expr,
                         void (*fn)(void *user, uint32_t symbol), void *user);
+
+/* Gives the data flags for the nodes of its graph, unless `like` is NULL. Returns false when
+ * memory ran out. */
+bool data_begin_gradients(struct cand_data *data, uint32_t n_nodes, const bool *like);
+/* Flags each call that is computed from what requires a gradient, unless its result has none. */
+void data_spread_gradients(struct cand_data *data);
 
 /* --- candidate_fx.c --- */
 

@@ -4,7 +4,8 @@
  *     # symtape candidate: forward, torch 2.11.0, seed 0
  *     # symbol s77 = 8 in [2, int_oo] marked from L['x'].size()[0]
  *     # guard Ne(Mod(s27, 7), 0) before add_3
- *     # assert u0 >= 0 */
+ *     # assert u0 >= 0
+ *     # requires_grad primals_1 */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 #include "replay/shape/expr/sym.h"
 #include "trace/base/text/printable.h"
 
-#define TITLE "# symtape candidate: "
+#define TITLE    "# symtape candidate: "
+#define GRADIENT "# requires_grad "
 
 /* ---- Writing ---- */
 
@@ -72,6 +74,9 @@ bool candidate_print_fx(const struct candidate *candidate, struct buf *out)
         put_symbol_comment(out, &candidate->symbols[i]);
     for (uint32_t i = 0; i < candidate->n_guards; i++)
         put_guard_comment(out, candidate, &candidate->guards[i]);
+    for (node_id id = 0; id < candidate->graph->n_nodes; id++)
+        if (candidate_requires_grad(candidate, id))
+            buf_printf(out, GRADIENT "%.*s\n", STR_ARG(candidate->graph->nodes[id].name));
     graph_print(candidate->graph, out);
     return !out->failed;
 }
@@ -86,6 +91,8 @@ struct fx_reader {
     guards;
     vec_of(struct str)
     before; /* by guard: the node's name, "" for the start */
+    vec_of(struct str)
+    gradients; /* names of inputs */
     struct err *err;
 };
 
@@ -183,6 +190,8 @@ static bool read_fx_line(struct fx_reader *r, struct str line)
         return read_guard(r, line, false);
     else if (take_prefix(&line, "# assert "))
         return read_guard(r, line, true);
+    else if (take_prefix(&line, GRADIENT))
+        return vec_push(&r->gradients, line) || err_nomem(r->err);
     return true;
 }
 
@@ -208,6 +217,15 @@ static uint32_t find_node(const struct graph *graph, struct str name)
                                               : str_eq(graph->nodes[i].name, name))
             return i;
     return 0;
+}
+
+/* Returns by node whether it is an input that requires a gradient; NULL when memory ran out. */
+static bool *find_gradients(const struct fx_reader *r, const struct graph *graph)
+{
+    bool *ret = calloc((size_t)graph->n_nodes + 1, sizeof *ret);
+    for (size_t i = 0; ret && i < r->gradients.n; i++)
+        ret[find_node(graph, r->gradients.v[i])] = true;
+    return ret;
 }
 
 /* Fails if a size of an input is no integer: not a number, infinite, or a division by 0. */
@@ -257,10 +275,17 @@ struct candidate *candidate_read_fx(struct str text, const struct candidate_opti
     struct fx_reader r = { .like = &like, .err = err };
     struct graph *graph = graph_parse(text, err);
     struct candidate *ret = NULL;
-    if (graph && check_inputs(graph, err) && read_comment(&r, text)) {
+    bool *gradients = NULL;
+    bool ok = graph && check_inputs(graph, err) && read_comment(&r, text);
+    if (ok && options && options->gradients && r.gradients.n) {
+        gradients = find_gradients(&r, graph);
+        ok = gradients || err_nomem(err);
+    }
+    if (ok) {
         for (size_t i = 0; i < r.guards.n; i++)
             r.guards.v[i].node = find_node(graph, r.before.v[i]);
         source.graph = graph;
+        source.gradients = gradients;
         source.symbols = r.symbols.v;
         source.n_symbols = (uint32_t)r.symbols.n;
         source.guards = r.guards.v;
@@ -271,5 +296,7 @@ struct candidate *candidate_read_fx(struct str text, const struct candidate_opti
     vec_release(&r.symbols);
     vec_release(&r.guards);
     vec_release(&r.before);
+    vec_release(&r.gradients);
+    free(gradients);
     return ret;
 }

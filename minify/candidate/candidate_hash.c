@@ -104,6 +104,14 @@ static void add_cand_symbol(struct candidate_hasher *h, const struct candidate *
     hash_number(h, (uint64_t)symbol->max);
 }
 
+/* A candidate without gradients has the hash that it has where nothing is known about them. */
+static void add_gradients(struct candidate_hasher *h, const struct candidate *candidate)
+{
+    for (node_id id = 0; id < candidate->graph->n_nodes; id++)
+        if (candidate_requires_grad(candidate, id))
+            hash_number(h, id);
+}
+
 /* Hashes the text of a recorded guard without the names of symbols, then the order of the
  * symbols. */
 static void add_fact(struct candidate_hasher *h, const struct cand_guard *guard)
@@ -143,6 +151,7 @@ struct cand_hash candidate_hash(const struct candidate *candidate)
         add_cand_symbol(&h, candidate, i);
     for (uint32_t i = 0; i < candidate->n_guards; i++)
         add_fact(&h, &candidate->guards[i]);
+    add_gradients(&h, candidate);
     if (h.order != room)
         free(h.order);
     return (struct cand_hash){ h.a, h.b };

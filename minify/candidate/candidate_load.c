@@ -41,6 +41,8 @@ static struct candidate *make_from_lifted(const struct lifted *lifted, struct st
                                       .graph = lifted->graph,
                                       .metas = metas,
                                       .storages = lifted->storages,
+                                      .gradients =
+                                          options && options->gradients ? lifted->gradients : NULL,
                                       .symbols = symbols,
                                       .n_symbols = lifted->n_symbols,
                                       .guards = guards,

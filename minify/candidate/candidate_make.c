@@ -167,7 +167,7 @@ static struct cand_data *make_data(struct candidate_maker *m)
         return NULL;
     data->graph = *m->texts->graph;
     data->storages = arena_array(&data->arena, uint32_t, (size_t)data->graph.n_nodes + 1);
-    if (!data->storages) {
+    if (!data->storages || !data_begin_gradients(data, data->graph.n_nodes, m->source->gradients)) {
         candidate_free(&data->candidate);
         return NULL;
     }
@@ -176,6 +176,10 @@ static struct cand_data *make_data(struct candidate_maker *m)
     for (uint32_t i = 0; m->source->storages && i < m->graph->n_nodes; i++)
         if (m->map[i] != NODE_NONE && m->graph->nodes[i].op != NODE_ALIAS)
             data->storages[m->map[i]] = m->source->storages[i];
+    for (uint32_t i = 0; m->source->gradients && i < m->graph->n_nodes; i++)
+        if (m->map[i] != NODE_NONE && m->graph->nodes[i].op == NODE_PLACEHOLDER)
+            data->gradients[m->map[i]] = m->source->gradients[i];
+    data_spread_gradients(data);
     data->writes = graph_writes(&data->graph);
     return data;
 }

@@ -11,6 +11,7 @@ struct cand_source {
     const struct str *metas;  /* by node of the tree: annotations that replace the graph's, .p NULL
                                  for none; or NULL */
     const uint32_t *storages; /* by node of the root; NULL: computed by walking the graph */
+    const bool *gradients; /* by node of the root: an input that requires a gradient; NULL: none */
     const struct cand_symbol *symbols; /* those that the graph does not use are left out */
     uint32_t n_symbols;
     const struct cand_guard *guards; /* .node is one of `graph`; n_nodes: after all of them */

@@ -292,12 +292,15 @@ static struct candidate *finish_propagation(struct propagator *p, struct err *wh
         data->writes = p->from->writes;
         data->storages = arena_array(&data->arena, uint32_t, (size_t)n + 1);
     }
-    if (!data || !data->storages) {
+    if (!data || !data->storages || !data_begin_gradients(data, n, p->from->gradients)) {
         candidate_free(data ? &data->candidate : NULL);
         return err_nomem(why), NULL;
     }
     for (node_id id = 0; id < n; id++)
         data->storages[id] = graph_replay_storage(p->single, id);
+    for (node_id id = 0; data->gradients && id < n; id++)
+        data->gradients[id] = candidate_requires_grad(p->in->whole, id);
+    data_spread_gradients(data);
     return data_finish(data, p->in->whole, symbols, n_symbols, p->in->guards, p->in->n_guards, why);
 }
 

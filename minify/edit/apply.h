@@ -27,7 +27,8 @@ struct edit_plan {
     node_id *new_id;    /* (apply_close.c) */
     bool *drop_output;  /* by position */
     bool *drop_guard;   /* by number */
-    bool *output;       /* returned by the result */
+    bool *drop_gradient;
+    bool *output; /* returned by the result */
     uint32_t n_outputs;
     const struct cand_symbol *symbols; /* those of the whole, or edited ones */
     const struct cand_guard *guards;
@@ -42,6 +43,8 @@ struct edit_plan {
 bool plan_make(struct edit_plan *plan, const struct candidate *whole, const struct edit *edits,
                uint32_t n, struct err *why);
 void plan_release(struct edit_plan *plan);
+/* Returns the input of that position, or NODE_NONE. */
+node_id input_at(const struct graph *graph, uint32_t position);
 /* Returns the node that a reference to `id` refers to after the edits. */
 static inline node_id plan_resolve(const struct edit_plan *plan, node_id id)
 {

@@ -232,6 +232,9 @@ static void copy_inputs(struct graph_closer *c)
             node.form = FORM_PLAIN;
             node.n_args = 0;
             append_closed_node(c, id, node, c->from->storages[id]);
+            if (c->data->gradients)
+                c->data->gradients[plan->new_id[id]] =
+                    c->from->gradients[id] && !plan->drop_gradient[id];
         }
 }
 
@@ -427,7 +430,8 @@ static bool alloc_closed_graph(struct graph_closer *c)
     c->symbol = arena_array(&c->plan->arena, uint8_t, c->texts->symbols.texts.n + 1);
     c->meta_seen = arena_array(&c->plan->arena, bool, (size_t)g->pool->n_metas + 1);
     return c->graph->nodes && c->graph->args && c->graph->children && c->data->storages &&
-           c->symbol && c->meta_seen;
+           c->symbol && c->meta_seen &&
+           data_begin_gradients(c->data, (uint32_t)(g->n_nodes + extra), c->from->gradients);
 }
 
 static struct candidate *finish_applied(struct graph_closer *c, struct err *why)
@@ -460,6 +464,7 @@ struct candidate *plan_close(struct edit_plan *plan, struct err *why)
     add_symbol_inputs(&c);
     copy_calls(&c);
     add_output(&c);
+    data_spread_gradients(c.data);
     c.graph->n_children = 0;
     for (uint32_t i = 0; i < plan->graph->n_children; i++)
         if (is_referred(c.graph, plan->graph->children[i]->name))

@@ -31,11 +31,12 @@ static bool alloc_plan(struct edit_plan *plan)
     plan->output = arena_array(arena, bool, n);
     plan->new_id = arena_array(arena, node_id, n);
     plan->affected = arena_array(arena, bool, n);
+    plan->drop_gradient = arena_array(arena, bool, n);
     plan->drop_output = arena_array(arena, bool, (size_t)graph_output(plan->graph)->n_args + 1);
     plan->drop_guard = arena_array(arena, bool, (size_t)plan->whole->n_guards + 1);
     if (!plan->status || !plan->promote || !plan->stays_dead || !plan->stand_in || !plan->uses ||
         !plan->uses_now || !plan->output || !plan->new_id || !plan->affected ||
-        !plan->drop_output || !plan->drop_guard)
+        !plan->drop_output || !plan->drop_guard || !plan->drop_gradient)
         return false;
     memset(plan->stand_in, 0xFF, n * sizeof *plan->stand_in);
     return true;
@@ -170,15 +171,31 @@ static bool drop_prefix(struct edit_plan *plan, node_id first, struct err *why)
     return !f.bad || edit_invalid(why, "something that cannot be an input is used behind it");
 }
 
+node_id input_at(const struct graph *graph, uint32_t position)
+{
+    for (node_id id = 0; id < graph->n_nodes; id++)
+        if (graph->nodes[id].op == NODE_PLACEHOLDER && position-- == 0)
+            return id;
+    return NODE_NONE;
+}
+
 static bool remove_input(struct edit_plan *plan, uint32_t position, struct err *why)
 {
-    for (node_id id = 0; id < plan->graph->n_nodes; id++)
-        if (plan->graph->nodes[id].op == NODE_PLACEHOLDER && position-- == 0) {
-            plan->stays_dead[id] = false;
-            return plan->uses[id] == 0 ? set_status(plan, id, STATUS_GO, why)
-                                       : edit_invalid(why, "the input is used");
-        }
-    return edit_invalid(why, "there is no such input");
+    node_id id = input_at(plan->graph, position);
+    if (id == NODE_NONE)
+        return edit_invalid(why, "there is no such input");
+    plan->stays_dead[id] = false;
+    return plan->uses[id] == 0 ? set_status(plan, id, STATUS_GO, why)
+                               : edit_invalid(why, "the input is used");
+}
+
+static bool drop_gradient(struct edit_plan *plan, uint32_t position, struct err *why)
+{
+    node_id id = input_at(plan->graph, position);
+    if (id == NODE_NONE || !candidate_requires_grad(plan->whole, id))
+        return edit_invalid(why, "no such input requires a gradient");
+    plan->drop_gradient[id] = true;
+    return true;
 }
 
 static bool plan_edit(struct edit_plan *plan, const struct edit *edit, struct err *why)
@@ -204,6 +221,7 @@ static bool plan_edit(struct edit_plan *plan, const struct edit *edit, struct er
     case EDIT_KEEP_PREFIX: return keep_prefix(plan, edit);
     case EDIT_DROP_PREFIX: return drop_prefix(plan, edit->a, why);
     case EDIT_REMOVE_INPUT: return remove_input(plan, edit->a, why);
+    case EDIT_GRADIENT: return drop_gradient(plan, edit->a, why);
     case EDIT_REMOVE_OUTPUT:
         if (edit->a >= graph_output(plan->graph)->n_args)
             return edit_invalid(why, "there is no such output");

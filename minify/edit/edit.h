@@ -33,6 +33,7 @@
     EDIT(DROP_DIM, "rank", true)         /* a: input, b: dimension */                             \
     EDIT(DTYPE, "dtype", true)           /* a: dtype, b: the one that replaces it everywhere */   \
     EDIT(CONTIGUOUS, "strides", true)    /* a: input */                                           \
+    EDIT(GRADIENT, "gradient", false)    /* a: input: it requires no gradient */                  \
     EDIT(DEVICE, "device", false)        /* everything moves to the CPU */                        \
     EDIT(ARGUMENT, "argument", true)     /* a: node, b: argument, value: which simplification */  \
     EDIT(REFERENCE, "reference", true)   /* a: node, value: which of its references to nodes, */  \

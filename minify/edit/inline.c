@@ -207,8 +207,12 @@ static struct candidate *finish_inlined(struct inliner *in, struct err *why)
     const struct candidate *whole = in->whole;
     struct graph graph = *in->graph;
     struct cand_guard *guards = arena_array(&in->arena, struct cand_guard, whole->n_guards + 1u);
-    if (!guards)
+    bool *gradients = arena_array(&in->arena, bool, in->nodes.n + 1);
+    if (!guards || !gradients)
         return err_nomem(why), NULL;
+    for (node_id id = 0; id < in->graph->n_nodes; id++)
+        if (candidate_requires_grad(whole, id))
+            gradients[in->map[id]] = true;
     graph.nodes = in->nodes.v;
     graph.n_nodes = (uint32_t)in->nodes.n;
     graph.args = in->args.v;
@@ -222,6 +226,7 @@ static struct candidate *finish_inlined(struct inliner *in, struct err *why)
     }
     struct cand_source source = { .like = whole,
                                   .graph = &graph,
+                                  .gradients = candidate_n_gradients(whole) ? gradients : NULL,
                                   .symbols = whole->symbols,
                                   .n_symbols = whole->n_symbols,
                                   .guards = guards,

@@ -7,14 +7,6 @@
 #include "minify/edit/apply.h"
 #include "minify/edit/shape_edit.h"
 
-node_id input_at(const struct graph *graph, uint32_t position)
-{
-    for (node_id id = 0; id < graph->n_nodes; id++)
-        if (graph->nodes[id].op == NODE_PLACEHOLDER && position-- == 0)
-            return id;
-    return NODE_NONE;
-}
-
 /* ---- Symbols ---- */
 
 static sym_id own_symbol(struct reshaper *r, uint32_t i)

@@ -43,9 +43,6 @@ struct candidate *reshape_end(struct reshaper *r, struct err *why);
 /* Gives a shape contiguous strides. */
 void reshape_lay_out(struct reshaper *r, struct shape *shape);
 
-/* Returns the input of that position, or NODE_NONE. */
-node_id input_at(const struct graph *graph, uint32_t position);
-
 /* The value of EDIT_ARGUMENT: how the argument becomes simpler. */
 enum argument_change {
     ARGUMENT_DROP, /* a keyword one or the last one is left out */

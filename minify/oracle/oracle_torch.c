@@ -47,6 +47,7 @@ enum outcome {
     OUTCOME_NO_BACKEND, /* PyTorch has none of that name; the message lists those that it has */
     OUTCOME_BISECTED,
     OUTCOME_TIMED,
+    OUTCOME_SETTINGS, /* the message: options for --config; the node: names of others */
 };
 
 /* What a question is for. */
@@ -55,6 +56,7 @@ enum purpose {
     PURPOSE_FIRST, /* also whether f runs in eager mode */
     PURPOSE_BISECT,
     PURPOSE_TIME, /* all of the time, and not only whether it is long */
+    PURPOSE_SETTINGS,
 };
 
 /* A parsed reply. The answer owns its texts. */
@@ -90,7 +92,7 @@ static void read_bisected(const struct json *doc, struct arena *arena, struct to
 static bool read_reply(struct str line, struct arena *arena, struct reply *reply)
 {
     static const char *const words[] = { "cannot", "ok",      "raised",   "wrong", "eager",
-                                         "device", "backend", "bisected", "timed" };
+                                         "device", "backend", "bisected", "timed", "settings" };
     struct json doc = { 0 };
     struct err err = { 0 };
     bool ok = json_parse(&doc, line, &err);
@@ -121,7 +123,8 @@ static struct repro_what repro_what_of(const struct oracle_torch *o, enum repro_
                                 .check = check,
                                 .backend = o->options.backend,
                                 .setup = o->options.setup,
-                                .cpu = o->options.cpu };
+                                .cpu = o->options.cpu,
+                                .values = o->options.values };
 }
 
 /* What the question `seconds` accepts: half of what the original takes. */
@@ -132,6 +135,8 @@ static double least_seconds(const struct oracle_torch *o)
 
 static const char *ask_word(const struct oracle_torch *o, enum purpose purpose, bool runs)
 {
+    if (purpose == PURPOSE_SETTINGS)
+        return "settings";
     if (purpose == PURPOSE_BISECT)
         return "bisect";
     if (o->options.question == TORCH_SECONDS)
@@ -175,36 +180,46 @@ static bool ask_python(struct oracle_torch *o, struct str question, struct str s
                                         asking->cancel, line, end, err);
 }
 
+/* Asks about a program, or another text that the purpose needs. */
+static bool ask_about(struct oracle_torch *o, struct str source, enum purpose purpose,
+                      const struct oracle_question *asking, struct arena *arena,
+                      struct reply *reply, struct err *err)
+{
+    struct buf question = BUF_INIT, line = BUF_INIT;
+    enum torch_end end = TORCH_CANCELLED;
+    put_question(o, purpose, &question);
+    bool ok = (!question.failed || err_nomem(err)) &&
+              ask_python(o, buf_str(&question), source, asking, &line, &end, err);
+    *reply = (struct reply){ .outcome = OUTCOME_CANNOT };
+    if (ok && end == TORCH_ANSWERED && !read_reply(buf_str(&line), arena, reply))
+        reply->message = STR("the answer of the Python process cannot be read");
+    if (ok && end == TORCH_DIED)
+        *reply = (struct reply){ .outcome = OUTCOME_RAISED,
+                                 .type = STR("crash"),
+                                 .message = STR("the Python process died") };
+    if (ok && end == TORCH_TIMED_OUT)
+        reply->message = STR(NO_END_WITHIN " its time");
+    if (ok && end == TORCH_CANCELLED)
+        reply->message = STR("cancelled");
+    buf_release(&question);
+    buf_release(&line);
+    return ok;
+}
+
 static bool exchange(struct oracle_torch *o, const struct candidate *candidate,
                      enum purpose purpose, const struct oracle_question *asking,
                      struct arena *arena, struct reply *reply, struct err *err)
 {
-    struct buf question = BUF_INIT, source = BUF_INIT, line = BUF_INIT;
+    struct buf source = BUF_INIT;
     struct repro_what what = repro_what_of(o, REPRO_NOTHING);
     struct repro_notes notes;
-    enum torch_end end = TORCH_CANCELLED;
-    put_question(o, purpose, &question);
-    bool ok =
-        (repro_print(candidate, &what, &notes, &source) && !question.failed) || err_nomem(err);
+    bool ok = repro_print(candidate, &what, &notes, &source) || err_nomem(err);
     *reply = (struct reply){ .outcome = OUTCOME_CANNOT };
-    if (ok && notes.cannot[0]) {
+    if (ok && notes.cannot[0])
         reply->message = arena_copy(arena, str_of(notes.cannot));
-    } else if (ok) {
-        ok = ask_python(o, buf_str(&question), buf_str(&source), asking, &line, &end, err);
-        if (ok && end == TORCH_ANSWERED && !read_reply(buf_str(&line), arena, reply))
-            reply->message = STR("the answer of the Python process cannot be read");
-        if (ok && end == TORCH_DIED)
-            *reply = (struct reply){ .outcome = OUTCOME_RAISED,
-                                     .type = STR("crash"),
-                                     .message = STR("the Python process died") };
-        if (ok && end == TORCH_TIMED_OUT)
-            reply->message = STR(NO_END_WITHIN " its time");
-        if (ok && end == TORCH_CANCELLED)
-            reply->message = STR("cancelled");
-    }
-    buf_release(&question);
+    else if (ok)
+        ok = ask_about(o, buf_str(&source), purpose, asking, arena, reply, err);
     buf_release(&source);
-    buf_release(&line);
     return ok;
 }
 
@@ -233,6 +248,8 @@ enum { PLAINLY_WRONG = 1000 }; /* times the tolerance, which no rounding explain
 static bool far_enough(const struct oracle_torch *o, const struct reply *reply)
 {
     double least = 1 + (o->excess - 1) / 2;
+    if (o->options.values != REPRO_VALUES_NORMAL) /* rounding errors may be larger, too */
+        least = PLAINLY_WRONG;
     return reply->outcome != OUTCOME_WRONG || reply->excess >= least ||
            reply->excess >= PLAINLY_WRONG;
 }
@@ -246,6 +263,7 @@ static enum verdict judge_reply(const struct oracle_torch *o, const struct reply
     case OUTCOME_CANNOT:
     case OUTCOME_NO_DEVICE:
     case OUTCOME_BISECTED:
+    case OUTCOME_SETTINGS:
     case OUTCOME_NO_BACKEND: return VERDICT_UNRESOLVED;
     case OUTCOME_TIMED:
         if (o->first.compiled <= 0)
@@ -338,7 +356,8 @@ static bool ask_first(struct oracle_torch *o, const struct candidate *whole, str
         return false;
     if (reply.outcome == OUTCOME_NO_BACKEND)
         return err_set(err, ERR_USAGE,
-                       "--torch-backend: PyTorch %.*s has no backend %.*s; it has %.*s",
+                       "--torch-backend: PyTorch %.*s has no backend %.*s; it has %.*s; "
+                       "MODULE:NAME is a function, of a file of --import",
                        STR_ARG(version_of(o)), STR_ARG(o->options.backend), STR_ARG(reply.message));
     o->first.seconds = clock_seconds() - began;
     o->first.signature = signature_of(&reply, &o->arena);
@@ -365,6 +384,8 @@ static bool name_oracle(struct oracle_torch *o, struct err *err)
                questions[o->options.question].name, STR_ARG(o->options.backend), o->options.cpu,
                o->first.eager.n == 0, STR_ARG(o->first.version), STR_ARG(o->first.signature.kind),
                STR_ARG(o->first.signature.message));
+    if (o->options.values != REPRO_VALUES_NORMAL)
+        buf_printf(&id, " values=%d", o->options.values);
     o->oracle.name = STR("torch");
     o->oracle.id = id.failed ? (struct str){ 0 } : arena_copy(&o->arena, buf_str(&id));
     buf_release(&id);
@@ -390,6 +411,18 @@ static bool start_python(struct oracle_torch *o, struct err *err)
         o->worker = torch_worker_start(options->python.n ? options->python : torch_python(),
                                        &options->setup, err);
     return o->remote || o->worker;
+}
+
+bool oracle_torch_computes(const struct oracle *oracle)
+{
+    const struct oracle_torch *o = (const struct oracle_torch *)oracle;
+    return questions[o->options.question].route == REPRO_COMPILE &&
+           o->options.question != TORCH_SECONDS;
+}
+
+void oracle_torch_set_values(struct oracle *oracle, enum repro_values values)
+{
+    ((struct oracle_torch *)oracle)->options.values = values;
 }
 
 bool oracle_torch_again(struct oracle *oracle, const struct candidate *whole,
@@ -449,6 +482,23 @@ bool oracle_torch_time(struct oracle *oracle, const struct candidate *candidate,
         return false;
     *ret = reply.outcome == OUTCOME_TIMED ? reply.seconds : -1;
     *why = reply.message.n ? reply.message : reply.type;
+    return true;
+}
+
+/* ---- Options of PyTorch ---- */
+
+bool oracle_torch_settings(struct oracle *oracle, struct str recorded, struct arena *arena,
+                           struct str *set, struct str *other, struct err *err)
+{
+    struct oracle_torch *o = (struct oracle_torch *)oracle;
+    const struct oracle_question asking = { .timeout = COMPILE_SECONDS,
+                                            .cancel = o->options.cancel };
+    struct reply reply;
+    if (!ask_about(o, recorded, PURPOSE_SETTINGS, &asking, arena, &reply, err))
+        return false;
+    bool told = reply.outcome == OUTCOME_SETTINGS;
+    *set = told ? reply.message : STR("");
+    *other = told ? reply.node : STR("");
     return true;
 }
 

@@ -44,6 +44,7 @@ struct torch_options {
     struct str backend;         /* "": "inductor" of run and accuracy, "aot_eager" of the rest */
     struct program_setup setup; /* its texts outlive the oracle; `backend` is the one above */
     bool cpu;                   /* everything runs on the CPU, whatever was recorded */
+    enum repro_values values;   /* of inputs */
     double timeout;             /* seconds for the first question; 0: 300, an hour of SECONDS */
     const atomic_bool *cancel;  /* ends the first question, which is UNRESOLVED then; NULL */
     struct launcher *launcher;  /* its workers ask, and not this machine; NULL */
@@ -68,9 +69,24 @@ struct torch_first {
 struct oracle *oracle_torch(const struct torch_options *options, const struct candidate *whole,
                             struct torch_first *first, struct err *err);
 
+/* Whether the question compiles and calls graphs: those with inputs that require gradients compute
+ * them, too. */
+bool oracle_torch_computes(const struct oracle *oracle);
+
+/* Sets the values that inputs have from the next whole graph on. */
+void oracle_torch_set_values(struct oracle *oracle, enum repro_values values);
+
 /* Asks about another whole graph, with which later answers are compared. */
 bool oracle_torch_again(struct oracle *oracle, const struct candidate *whole,
                         struct torch_first *first, struct err *err);
+
+/* Compares options of PyTorch that a recording has with those of the worker. `recorded` is a JSON
+ * object of the strings inductor_config, dynamo_config and functorch_config, as metrics of compiles
+ * have them. Sets *set to those that differ as --config takes them, *other to the names of those
+ * whose values it cannot set, both in `arena`, and "" if there are none or PyTorch does not tell.
+ */
+bool oracle_torch_settings(struct oracle *oracle, struct str recorded, struct arena *arena,
+                           struct str *set, struct str *other, struct err *err);
 
 /* What of the compiler fails, as torch/_inductor/compiler_bisector.py finds it. Texts are in the
  * arena of the call. */

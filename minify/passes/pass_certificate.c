@@ -22,6 +22,7 @@ bool pass_certificate(struct search *search)
         propose_constants(best, &edits);
         propose_ranks(best, &edits);
         propose_dtypes(best, &edits);
+        propose_gradients(best, &edits);
         propose_strides(best, &edits);
         propose_device(best, &edits);
         propose_arguments(best, &edits);

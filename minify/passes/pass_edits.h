@@ -61,6 +61,7 @@ void propose_hints(const struct candidate *best, struct edits *edits);
 void propose_constants(const struct candidate *best, struct edits *edits);
 void propose_ranks(const struct candidate *best, struct edits *edits);
 void propose_dtypes(const struct candidate *best, struct edits *edits);
+void propose_gradients(const struct candidate *best, struct edits *edits);
 void propose_strides(const struct candidate *best, struct edits *edits);
 void propose_device(const struct candidate *best, struct edits *edits);
 void propose_arguments(const struct candidate *best, struct edits *edits);

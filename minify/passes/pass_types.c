@@ -1,4 +1,4 @@
-/* Uses simple tensors: float32 and int64, contiguous, on the CPU. */
+/* Uses simple tensors: float32 and int64, without gradients, contiguous, on the CPU. */
 #include "minify/passes/pass_edits.h"
 
 static enum dtype default_dtype_for(enum dtype dtype)
@@ -39,6 +39,27 @@ bool pass_dtype(struct search *search)
             return false;
     }
     return true;
+}
+
+void propose_gradients(const struct candidate *best, struct edits *edits)
+{
+    uint32_t position = 0;
+    for (node_id id = 0; id < best->graph->n_nodes; id++) {
+        if (best->graph->nodes[id].op != NODE_PLACEHOLDER)
+            continue;
+        if (candidate_requires_grad(best, id)) {
+            edits_propose(edits);
+            edits_add(edits, EDIT_GRADIENT, position, 0, 0);
+        }
+        position++;
+    }
+}
+
+bool pass_gradients(struct search *search)
+{
+    struct edits edits = { .failed = false };
+    propose_gradients(search_best(search), &edits);
+    return edits_sweep(search, &edits);
 }
 
 void propose_strides(const struct candidate *best, struct edits *edits)

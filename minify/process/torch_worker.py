@@ -9,6 +9,7 @@ mode computes is kept in a file, and what of the compiler fails is bisected.
 
 A worker of --launcher gives the folder with the files of --import, too."""
 
+import contextlib
 import json
 import os
 import re
@@ -21,6 +22,8 @@ import traceback
 backend = None  # of --torch-backend MODULE:NAME
 # Bytes of texts in an answer: a line of 4096 is what arrives of another machine's (CHILD_TAIL).
 MESSAGE_MAX, EAGER_MAX, NAME_MAX = 2800, 700, 100
+SETTINGS_MAX = 12  # options that are told
+OWN_SETTINGS = {"force_disable_caches", "compile_threads"}  # of the worker itself, and of the machine
 
 
 def set_up(torch):
@@ -184,12 +187,24 @@ def made(source):
     return scope
 
 
+def called(torch, call, inputs):
+    """What a call gives, and where inputs require gradients, those of random gradients of what it gives."""
+    value = call(*inputs)
+    outputs = [y for y in leaves(torch, value) if isinstance(y, torch.Tensor) and y.requires_grad]  # noqa: F821
+    wanted = [x for x in inputs if isinstance(x, torch.Tensor) and x.requires_grad]
+    if not outputs or not wanted:
+        return value
+    torch.manual_seed(0)
+    given = [torch.randn_like(y) for y in outputs]
+    return value, torch.autograd.grad(outputs, wanted, given, allow_unused=True)
+
+
 def eager_results(torch, scope, stored):
     """What eager mode computes, as Results if it is stored. The scope is empty afterwards: what compares two runs needs
     memory for one, and makes the inputs again."""
     try:
         torch.manual_seed(0)
-        value = scope["f"](*scope["inputs"])
+        value = called(torch, scope["f"], scope["inputs"])
     finally:
         scope.clear()
     ret = Results(torch, value) if stored else None  # noqa: F821
@@ -210,7 +225,7 @@ def is_good(torch, question, source, expected):
     scope = made(source)
     torch.manual_seed(0)
     try:
-        actual = torch.compile(scope["f"], fullgraph=True)(*scope["inputs"])
+        actual = called(torch, torch.compile(scope["f"], fullgraph=True), scope["inputs"])
     except Exception as error:
         return expected is not None or root_of(error)[0] != question["type"]
     finally:
@@ -279,7 +294,7 @@ def answer(torch, question, source):
             return {"outcome": "timed", "seconds": compiling, "called": calling}
         torch.manual_seed(0)
         call = compiled(torch, question, scope["f"], scope["inputs"])
-        actual = call(*scope["inputs"]) if question["run"] else None
+        actual = called(torch, call, scope["inputs"]) if question["run"] else None
     except torch._dynamo.exc.InvalidBackend:
         names = torch._dynamo.list_backends(exclude_tags=())
         ret.update({"outcome": "backend", "message": bounded(", ".join(sorted(names)), MESSAGE_MAX)})
@@ -293,6 +308,28 @@ def answer(torch, question, source):
         if excess > 1:
             ret.update({"outcome": "wrong", "type": kind, "excess": min(excess, 1e300)})
     return ret
+
+
+def settings(source):
+    """Which options a recording has otherwise than this process: those that --config can set, and names of others. A name that
+    a recording alone has, and a value that a shell would read otherwise, are not repeated."""
+    import torch._dynamo.utils as utils
+    own = {"inductor_config": utils._scrubbed_inductor_config_for_logging, "dynamo_config": utils._get_dynamo_config_for_logging,
+           "functorch_config": getattr(utils, "_functorch_config_for_logging", str)}
+    known, others = [], []
+    for kind, text in json.loads(source).items():
+        with contextlib.suppress(ValueError, AttributeError):  # PyTorch prints a sentence where there is no JSON
+            recorded, here = json.loads(text), json.loads(own[kind]())
+            for name in here:
+                if name in recorded and recorded[name] != here[name] and name not in OWN_SETTINGS:
+                    value, option = recorded[name], kind.replace("_config", "." + name)
+                    plain = value is None or isinstance(value, (bool, int, float)) or \
+                        isinstance(value, str) and re.fullmatch(r"[\w./:+-]*", value)
+                    if plain:
+                        known.append("%s=%s" % (option, value))
+                    else:
+                        others.append(option)
+    return {"outcome": "settings", "message": ",".join(known[:SETTINGS_MAX]), "node": ", ".join(others[:SETTINGS_MAX])}
 
 
 def be_quiet():
@@ -309,7 +346,7 @@ def answer_line(torch, stream):
     try:
         import warnings
         warnings.simplefilter("ignore")
-        return answer(torch, question, source)
+        return settings(source) if question["ask"] == "settings" else answer(torch, question, source)
     except BaseException as error:
         return cannot(error)
 

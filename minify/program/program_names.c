@@ -99,9 +99,9 @@ static const char *const imports[] = {
 
 /* The variables of the code around a graph. */
 static const char *const variables[] = {
-    "inputs", "f",        "error",    "backend", "envs", "guards",  "Module",
-    "device", "expected", "exported", "auto",    "self", "shapes",  "traced",
-    "actual", "make_fx",  "warm",     "began",   "once", "seconds",
+    "inputs",   "f",        "error", "backend", "envs",      "guards",  "Module", "device",
+    "expected", "exported", "auto",  "self",    "shapes",    "traced",  "actual", "make_fx",
+    "warm",     "began",    "once",  "seconds", "gradients", "outputs", "copies",
 };
 /* The names of Python that keep their usual meaning in the program. */
 static const char *const usual[] = { "inf",   "nan",  "object", "einops",

@@ -46,6 +46,24 @@ enum repro_check {
     REPRO_RUNS         /* success: exit 0, or 1 with any exception */
 };
 
+/*  VALUES(id, "name", "what is appended to an input of random normal values", "in words")
+ * Values that inputs of floats have. Integers are 0 and 1 in any case, since they may be indices.
+ */
+#define REPRO_VALUES(VALUES)                                                \
+    VALUES(NORMAL, "normal", "", "random")                                  \
+    VALUES(LARGE, "large", ".mul_(1000)", "random and 1000 times as large") \
+    VALUES(NEGATIVE, "negative", ".abs_().neg_()", "random and negative")   \
+    VALUES(ZERO, "zero", ".zero_()", "0")                                   \
+    VALUES(NAN, "nan", ".sqrt_()", "square roots of random numbers, half of them NaN")
+#define REPRO_VALUES_WORDS "normal|large|negative|zero|nan"
+
+enum repro_values {
+#define VALUES(id, name, suffix, words) REPRO_VALUES_##id,
+    REPRO_VALUES(VALUES)
+#undef VALUES
+        REPRO_VALUES_KINDS
+};
+
 struct repro_what {
     enum repro_route route;
     enum repro_check check;
@@ -56,6 +74,7 @@ struct repro_what {
                              REPRO_SPECIALIZES: the symbol */
     uint64_t at_least;
     double seconds;
+    enum repro_values values;   /* of inputs */
     bool eager_fails;           /* f itself raises, so it is not run first */
     bool cpu;                   /* everything runs on the CPU, whatever was recorded */
     struct program_setup setup; /* what programs need besides PyTorch */

@@ -115,6 +115,11 @@ static bool compares_inputs(const struct repro *r)
     return repro_mutates(r) && eager_first(r);
 }
 
+static bool asks_gradients(const struct repro *r)
+{
+    return candidate_n_gradients(r->candidate) > 0 && r->what->route == REPRO_COMPILE;
+}
+
 static bool asks_guards(const struct repro *r)
 {
     return r->what->check == REPRO_GUARD || r->what->check == REPRO_GUARDS;
@@ -287,13 +292,15 @@ static void put_compile_call(struct repro *r, const char *assigned)
                    assigned);
         break;
     case REPRO_COMPILE:
-        buf_printf(r->out, "%storch.compile(f, ", assigned);
+        buf_printf(r->out, "%s%storch.compile(f, ", assigned,
+                   asks_gradients(r) ? "gradients(" : "");
         buf_puts(r->out, "backend=");
         if (asks_guards(r))
             buf_puts(r->out, "backend");
         else
             program_put_backend(backend(r), r->out);
-        buf_printf(r->out, ", fullgraph=True)(*%s)\n", inputs);
+        buf_printf(r->out, ", fullgraph=True)(*%s)%s\n", inputs,
+                   asks_gradients(r) ? ", inputs)" : "");
         break;
     case REPRO_MAKE_FX:
         buf_printf(r->out, "%smake_fx(f, tracing_mode=\"symbolic\")(*%s)%s\n",
@@ -312,6 +319,29 @@ static void put_compile_call(struct repro *r, const char *assigned)
     }
 }
 
+/* ---- Gradients ---- */
+
+static uint32_t output_count(const struct repro *r)
+{
+    const struct graph *graph = r->candidate->graph;
+    return graph->n_nodes ? graph->nodes[graph->n_nodes - 1].n_args : 0;
+}
+
+/* Prints the function that calls the backward pass: any gradients of the outputs do, but not those
+ * that are all one, by which a softmax has none. */
+static void put_gradients(struct repro *r)
+{
+    bool one = !r->candidate->graph->returns_tuple && output_count(r) == 1;
+    buf_printf(r->out,
+               "def gradients(outputs, inputs):\n"
+               "    torch.manual_seed(%llu)\n"
+               "    y = [t for t in %s if isinstance(t, torch.Tensor) and t.requires_grad]\n"
+               "    x = [t for t in inputs if t.requires_grad]\n"
+               "    dy = [torch.randn_like(t) for t in y]\n"
+               "    return outputs, y and torch.autograd.grad(y, x, dy, allow_unused=True)\n\n\n",
+               (unsigned long long)r->candidate->seed, one ? "(outputs,)" : "outputs");
+}
+
 /* ---- The check ---- */
 
 #define CANNOT_RUN                 \
@@ -323,14 +353,30 @@ static void put_seed_again(struct repro *r)
     buf_printf(r->out, "torch.manual_seed(%llu)\n", (unsigned long long)r->candidate->seed);
 }
 
+/* Prints the call in eager mode, whose inputs are copies if it writes to them. */
+static void put_eager_call(struct repro *r, const char *assigned)
+{
+    bool copies = compares_inputs(r);
+    if (asks_gradients(r))
+        buf_printf(r->out, "%sgradients(f(*%s), %s)\n", assigned, copies ? "copies" : "inputs",
+                   copies ? "copies" : "inputs");
+    else
+        buf_printf(r->out, "%sf(*%s)\n", assigned, copies ? "copy.deepcopy(inputs)" : "inputs");
+}
+
+static void put_copies(struct repro *r)
+{
+    if (asks_gradients(r) && compares_inputs(r))
+        buf_puts(r->out, "copies = copy.deepcopy(inputs)\n");
+}
+
 static void put_eager(struct repro *r)
 {
     if (r->what->route == REPRO_CUDA)
         buf_puts(r->out, "device = \"cpu\"\n");
+    put_copies(r);
     buf_puts(r->out, "try:\n    ");
-    if (r->what->check == REPRO_WRONG)
-        buf_puts(r->out, "expected = ");
-    buf_printf(r->out, "f(*%s)\n", compares_inputs(r) ? "copy.deepcopy(inputs)" : "inputs");
+    put_eager_call(r, r->what->check == REPRO_WRONG ? "expected = " : "");
     buf_puts(r->out, CANNOT_RUN);
     if (r->what->check == REPRO_WRONG)
         put_seed_again(r);
@@ -341,8 +387,8 @@ static void put_plain(struct repro *r)
 {
     bool wrong = r->what->check == REPRO_WRONG;
     if (wrong) {
-        buf_printf(r->out, "expected = f(*%s)\n",
-                   compares_inputs(r) ? "copy.deepcopy(inputs)" : "inputs");
+        put_copies(r);
+        put_eager_call(r, "expected = ");
         put_seed_again(r);
     }
     put_compile_call(r, wrong ? "actual = " : "");
@@ -461,6 +507,8 @@ void repro_put_check(struct repro *r)
         put_module_class(r);
     if (r->what->route == REPRO_COMPILE && asks_guards(r))
         put_backend(r);
+    if (asks_gradients(r))
+        put_gradients(r);
     if (is_plain(r)) {
         put_plain(r);
         return;

@@ -367,6 +367,17 @@ static bool put_read_out(struct repro *r, const struct repro_input *input,
     return true;
 }
 
+static void put_values(const struct repro *r, const struct input_shape *s, struct buf *line)
+{
+    static const char *const suffixes[] = {
+#define VALUES(id, name, suffix, words) suffix,
+        REPRO_VALUES(VALUES)
+#undef VALUES
+    };
+    if (family_of(s->dtype) == FAMILY_FLOAT)
+        buf_puts(line, suffixes[r->what->values]);
+}
+
 static void put_input_value(struct repro *r, const struct repro_input *input, struct buf *line)
 {
     struct input_shape s;
@@ -387,7 +398,10 @@ static void put_input_value(struct repro *r, const struct repro_input *input, st
         buf_putc(line, ')');
     } else {
         put_input_tensor(r, &s, line);
+        put_values(r, &s, line);
     }
+    if (input->node != NODE_NONE && candidate_requires_grad(r->candidate, input->node))
+        buf_puts(line, ".requires_grad_()");
 }
 
 /* ---- Marks ---- */

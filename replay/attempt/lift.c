@@ -235,6 +235,17 @@ static bool keep_nodes(struct lifter *l, const struct program *p)
     return true;
 }
 
+/* Notes which inputs of Dynamo's graph were described as requiring a gradient. */
+static bool keep_gradients(struct lifter *l)
+{
+    bool described = l->ref->kind == GRAPH_DYNAMO || l->ref->kind == GRAPH_PARTIAL_DYNAMO;
+    l->ret->gradients = arena_array(&l->ret->arena, bool, (size_t)l->graph->n_nodes + 1);
+    for (node_id id = 0; l->ret->gradients && described && id < l->graph->n_nodes; id++)
+        l->ret->gradients[id] = l->graph->nodes[id].op == NODE_PLACEHOLDER &&
+                                replay_state_requires_grad(&l->state, l->graph->nodes[id].name);
+    return l->ret->gradients != NULL;
+}
+
 /* ---- Lifting ---- */
 
 static bool find_dynamo(struct lifter *l, const struct graph_list *list, struct err *err)
@@ -326,7 +337,8 @@ static bool walk(struct lifter *l, struct err *err)
     ret->metas = arena_array(&ret->arena, struct str, (size_t)ret->n_tree_nodes + 1);
     ret->storages = arena_array(&ret->arena, uint32_t, (size_t)ret->n_tree_nodes + 1);
     ret->guards = arena_array(&ret->arena, struct graph_replay_guard, l->guards.n + 1);
-    if (!ret->metas || !ret->storages || !ret->guards || !keep_nodes(l, l->program))
+    if (!ret->metas || !ret->storages || !ret->guards || !keep_nodes(l, l->program) ||
+        !keep_gradients(l))
         return err_nomem(err);
     if (l->guards.n)
         memcpy(ret->guards, l->guards.v, l->guards.n * sizeof *ret->guards);

@@ -16,6 +16,7 @@ struct lifted {
     enum graph_kind kind;
     struct str *metas;     /* by node of the tree: its lifted annotation, "" for none */
     uint32_t *storages;    /* by node of the tree: equal ones share memory; STORAGE_FRESH: none */
+    bool *gradients;       /* by node of the root: an input that requires a gradient (Dynamo's) */
     uint32_t n_tree_nodes; /* the root's nodes come first, then those of its children, in order */
     struct graph_replay_symbol
         *symbols; /* those of the attempt or program, in the order of their records */

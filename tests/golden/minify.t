@@ -60,7 +60,7 @@ The journal belongs to its oracle.
 What PyTorch is to import and to set is checked before anything runs.
 
     $ symtape minify small.fx --import patch.py -o s.tape
-    2> symtape: --torch-backend, --cpu, --import, --env and --config need --torch-oracle
+    2> symtape: --torch-backend, --cpu, --values, --import, --env and --config need --torch-oracle
     [exit 2]
 
     $ symtape minify small.fx --torch-oracle compile --import 'a b' -o s.tape
@@ -115,7 +115,7 @@ A tape alone: the compile that failed is picked. Its graph has to be there, and 
 
     $ SYMTAPE_PYTHON=false symtape minify said.log -o s.tape
     2> symtape: 0/0 failed in PyTorch: UserError: Consider annotating your code using torch._check*(). Could not answer data-dependent expression u1 > 4 (unhinted: u1 > 4). (Size-like symbols: none), demo/data_dependent.py:13
-    2> symtape: said.log:0/0_0:symtape_partial_dynamo_graph: runs false, which compiles programs made from this graph (--torch-oracle compile)
+    2> symtape: said.log:0/0_0:symtape_partial_dynamo_graph: runs false, which compiles programs made from this graph (--torch-oracle compile --torch-backend aot_eager)
     2> symtape: false does not start; set $SYMTAPE_PYTHON to another Python
     [exit 4]
 

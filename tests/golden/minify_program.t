@@ -19,8 +19,11 @@ A Python that answers the questions to PyTorch by what the file `answer` holds, 
     >         stream = socket.socket(fileno=descriptors[0]).makefile("rwb")
     >         stream.write(b"%d\n" % os.getpid())
     >         stream.flush()
-    >         stream.read(json.loads(stream.readline())["bytes"])
-    >         with open("answer") as file:
+    >         question = json.loads(stream.readline())
+    >         text = stream.read(question["bytes"])
+    >         special = question["ask"] if question["ask"] == "settings" else "large" if b"mul_" in text else ""
+    >         name = special if os.path.exists(special) else "answer"
+    >         with open(name) as file:
     >             answer = {"eager": "", "torch": "2.13.0", **json.load(file)}
     >         open("asked", "w").close()
     >         time.sleep(answer.get("sleep", 0))
@@ -139,3 +142,47 @@ Compiling that takes no longer than a call, and a cost without a limit.
     $ symtape minify --cost seconds --torch-oracle seconds four.log:1/0:dynamo
     2> symtape: --torch-oracle: --cost seconds only prints what the graph costs; with a limit, as in 'seconds>=10', PyTorch compiles the whole graph and the smallest one
     [exit 2]
+
+Options that the program has set, of a graph that does not fail with PyTorch's own: the graphs are asked about again with those that --config can set. The fake Python answers as before.
+
+    $ echo '{"outcome": "ok"}' > answer; echo '{"outcome": "settings", "message": "inductor.max_autotune=True,dynamo.verbose=True", "node": "inductor.cpp.cxx"}' > settings; ./run --torch-oracle accuracy
+    2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
+    2> symtape: the program ended with exit code 1
+    2> symtape: none of the 4 graphs fails alone
+    2> symtape: the recording also has other values than PyTorch here of options that --config cannot set: inductor.cpp.cxx; a file of --import can
+    2> symtape: it does not fail with PyTorch's own options; the program sets --config 'inductor.max_autotune=True,dynamo.verbose=True'
+    2> symtape: none of the 4 graphs fails alone
+    2> symtape: the values of the program may matter: it is run again, with 2 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
+    2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: the program succeeds if eager runs this graph, and all others are compiled; 3 runs (TORCH_COMPILE_OVERRIDE_BACKENDS=1:eager)
+    2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: does not fail with random inputs, and is not reduced
+    [exit 1]
+
+    $ SYMTAPE_PYTHON=$PWD/python symtape minify --overwrite --cpu minified.recording.tape:1/2 --torch-oracle accuracy -o one.tape
+    2> symtape: the recording also has other values than PyTorch here of options that --config cannot set: inductor.cpp.cxx; a file of --import can
+    2> symtape: the recording has other options than PyTorch here, which may be why it does not fail: --config 'inductor.max_autotune=True,dynamo.verbose=True' sets them
+    2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: does not fail: PyTorch 2.13.0 does not fail
+    [exit 1]
+
+    $ rm settings
+
+Results that are wrong with larger inputs.
+
+    $ echo '{"outcome": "wrong", "type": "value", "excess": 1e6}' > large; ./run --torch-oracle accuracy --repro r.py --max-calls 1; grep -n 'mul_' r.py
+    9:x = torch.randn(4, 12).mul_(1000)
+    2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
+    2> symtape: the program ended with exit code 1
+    2> symtape: none of the 4 graphs fails alone
+    2> symtape: minified.recording.tape:0/0_1:dynamo_output_graph fails with inputs that are random and 1000 times as large (--values large); it is reduced
+    2> symtape: minified.tape: the result as a tape
+    2> symtape: r.py: the result as a program
+    2> symtape: minified.good.py: not written: the search was not finished
+    2> symtape: minified.issue.md: a bug report
+
+    $ rm minified.tape.journal; echo '{"outcome": "wrong", "type": "value", "excess": 10}' > large; ./run --torch-oracle accuracy
+    2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
+    2> symtape: the program ended with exit code 1
+    2> symtape: none of the 4 graphs fails alone
+    2> symtape: the values of the program may matter: it is run again, with 2 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
+    2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: the program succeeds if eager runs this graph, and all others are compiled; 3 runs (TORCH_COMPILE_OVERRIDE_BACKENDS=1:eager)
+    2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: does not fail with random inputs, and is not reduced
+    [exit 1]

@@ -224,7 +224,7 @@ Former names of options are accepted.
     2> symtape: --save-nodes goes with --outputs FILE, where it is written
     2> symtape: bisect: --first-bad: "12" is not an event's id, as in e1c81bad162d1681; the last line of an earlier run prints it
     2> symtape: bisect: --first-difference needs two TAPEs
-    2> symtape: --torch-backend, --cpu, --import, --env and --config need --torch-oracle
+    2> symtape: --torch-backend, --cpu, --values, --import, --env and --config need --torch-oracle
     2> symtape: why: --sizes needs --between
 
 A near miss of any name gets a suggestion; the text of a graph is told from a recording.

@@ -46,12 +46,12 @@ def f(x):
 x = torch.randn(6, 8)
 assert torch.allclose(torch.compile(f, dynamic=True)(x), f(x))
 """
-# Of three graphs, the results of the second are wrong for values that random inputs do not have.
+# Of three graphs, the results of the second are wrong for some values.
 VALUES = """import torch
 def backend(gm, inputs):
     if not any("cos" in str(n.target) for n in gm.graph.nodes):
         return gm
-    return lambda *args: tuple(o + any(isinstance(a, torch.Tensor) and bool((a.abs() > 100).any()) for a in args)
+    return lambda *args: tuple(o + any(isinstance(a, torch.Tensor) and bool((%s).any()) for a in args)
                                for o in gm(*args))
 def f(x):
     y = torch.sin(x) * 200
@@ -59,8 +59,25 @@ def f(x):
     z = torch.cos(y) + y
     torch._dynamo.graph_break()
     return torch.relu(z)
-x = torch.arange(1., 13.).view(3, 4)
-assert torch.allclose(torch.compile(f, backend=backend, dynamic=True)(x), f(x))
+if __name__ == "__main__":
+    x = torch.arange(1., 13.).view(3, 4)
+    assert torch.allclose(torch.compile(f, backend=backend, dynamic=True)(x), f(x))
+"""
+# Only the backward pass has the operator that Inductor cannot lower, or that is wrong.
+BACKWARD = """import torch, torch._inductor.lowering as L
+def bad(*args, **kwargs):
+    raise NotImplementedError("no lowering of %s here")
+for op in L.lowerings:
+    if str(op) == "aten.cos.default":
+        L.lowerings[op] = %s
+"""
+TRAIN = """import torch, backward
+def f(x, y):
+    return torch.softmax(torch.sin(torch.relu(x) * y) + y, -1).sum(0)
+x, y = torch.randn(6, 8, requires_grad=True), torch.randn(6, 8)
+def gradient(f):
+    return torch.autograd.grad(f(x, y)[0], x)[0]
+assert torch.allclose(gradient(torch.compile(f, dynamic=True)), gradient(f))
 """
 SIZES = """import torch
 def f(x, w):
@@ -78,7 +95,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for name, text in (("own", BACKEND), ("patch", PATCH), ("lowering", LOWERING), ("sizes", SIZES),
-                           ("wrong", WRONG), ("several", SEVERAL), ("values", VALUES)):
+                           ("wrong", WRONG), ("several", SEVERAL), ("train", TRAIN),
+                           ("large", VALUES % "a.abs() > 100"), ("values", VALUES % "a == torch.sin(torch.tensor(3.)) * 200"),
+                           ("backward", BACKWARD % ("cos", "bad"))):
             with open(name + ".py", "w", encoding="utf-8") as out:
                 out.write(text)
 
@@ -129,6 +148,17 @@ def main():
             _, notes = minify(graph, "--torch-oracle", "compile", "-o", "wrong.tape", *option, code=2)
             assert message in notes, notes
 
+        out, notes = minify("-o", "back.tape", "--import", "backward.py", "--", python, "train.py")
+        assert "fails only if its inputs require gradients" in notes, notes
+        assert "reproduced 1 of 1 times" in notes and " -> 1, symbols" in out and "torch.sin(" in out, out + notes
+        assert "(aten.cos.default) in the backward graph\n" in out and "\n# requires_grad " in out, out
+        assert ".requires_grad_()" in read("back.issue.md"), read("back.issue.md")
+        with open("backward.py", "w", encoding="utf-8") as file:
+            file.write(BACKWARD % ("cos", "L.lowerings[torch.ops.aten.neg.default]"))
+        out, notes = minify("-o", "wrong_back.tape", "--import", "backward.py", "--", python, "train.py")
+        assert "no compile failed, but the program did" in notes and "gradients are computed, too" in notes, notes
+        assert "reproduced 1 of 1 times" in notes and " -> 1, symbols" in out and "torch.sin(" in out, out + notes
+
         # Variables are set before PyTorch is imported, in the program as well.
         _, notes = minify(graph, "--torch-oracle", "compile", "-o", "env.tape", "--torch-backend", "inductor",
                           "--import", "patch.py", "--env", "WANTED=1", "--config", "inductor.fallback_random=True",
@@ -149,6 +179,12 @@ def main():
         # Graphs that do not fail, of a tape that was named.
         _, notes = minify("many.recording.tape:2/0", "--torch-oracle", "accuracy", "-o", "none.tape", code=1)
         assert "does not fail" in notes, notes
+
+        # Random inputs have no such values, but they may be larger; else the graph is only named.
+        out, notes = minify("-o", "large.tape", "--import", "large.py", "--torch-backend", "large:backend", "--", python, "large.py")
+        assert "fails with inputs that are random and 1000 times as large (--values large)" in notes, notes
+        assert "reproduced 1 of 1 times" in notes and " -> 1, " in out and "torch.cos(" in out, out + notes
+        assert ".mul_(1000)" in read("large.repro.py") and "--values large" in read("large.issue.md"), read("large.issue.md")
 
         out, notes = minify("-o", "values.tape", "--json", "--", python, "values.py", code=1)
         assert "none of the 3 graphs fails alone" in notes, notes

@@ -83,6 +83,56 @@ static void test_cut(void **state)
     candidate_free(c);
 }
 
+static struct candidate *read_gradients(const char *text, bool gradients)
+{
+    struct err err = ERR_INIT;
+    struct candidate_options options = { .gradients = gradients };
+    struct candidate *ret = candidate_read_fx(str_of(text), &options, &err);
+    assert_no_err(&err);
+    return ret;
+}
+
+static void assert_gradient(const struct candidate *c, const char *input, bool expected)
+{
+    assert_int_equal(candidate_requires_grad(c, named(c, input)), expected);
+}
+
+/* A value that becomes an input requires a gradient if it was computed from one that does. */
+static void test_gradients(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT, printed = BUF_INIT;
+    buf_printf(&text, "# requires_grad x\n%s", chain);
+    buf_putc(&text, '\0');
+    struct candidate *c = read_gradients(text.p, false), *d, *e;
+    assert_int_equal(candidate_n_gradients(c), 0);
+    candidate_free(c);
+    c = read_gradients(text.p, true);
+    assert_int_equal(candidate_n_gradients(c), 1);
+    assert_true(candidate_print_fx(c, &printed));
+    assert_true(str_find(buf_str(&printed), STR("# requires_grad x\n")) < printed.n);
+    d = apply(c, (struct edit){ EDIT_CUT, named(c, "z"), 1, 0 });
+    assert_gradient(d, "x", true);
+    assert_gradient(d, "z", true);
+    e = apply(d, (struct edit){ EDIT_GRADIENT, 0, 0, 0 });
+    assert_gradient(e, "x", false);
+    assert_gradient(e, "z", true);
+    struct cand_size less = candidate_size(e), more = candidate_size(d);
+    struct cand_hash now = candidate_hash(e), before = candidate_hash(d);
+    assert_true(cand_size_compare(&less, &more) < 0);
+    assert_true(now.low != before.low && now.high != before.high);
+    assert_refused(e, (struct edit){ EDIT_GRADIENT, 0, 0, 0 }, "no such input");
+    candidate_free(d);
+    d = apply(e, (struct edit){ EDIT_STATIC, 0, 0, 0 });
+    assert_gradient(d, "x", false);
+    assert_gradient(d, "z", true);
+    candidate_free(c);
+    candidate_free(d);
+    candidate_free(e);
+    buf_release(&text);
+    buf_release(&printed);
+}
+
 static void test_bypass(void **state)
 {
     (void)state;
@@ -464,21 +514,14 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_bypass),
-        cmocka_unit_test(test_prefix_and_suffix),
-        cmocka_unit_test(test_closure),
-        cmocka_unit_test(test_fresh_before_unsupported),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_substitute),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_references),
-        cmocka_unit_test(test_memory_is_kept),
-        cmocka_unit_test(test_inline),
-        cmocka_unit_test(test_contradictions),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_cut),        cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_bypass),     cmocka_unit_test(test_prefix_and_suffix),
+        cmocka_unit_test(test_closure),    cmocka_unit_test(test_fresh_before_unsupported),
+        cmocka_unit_test(test_parts),      cmocka_unit_test(test_substitute),
+        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_references), cmocka_unit_test(test_memory_is_kept),
+        cmocka_unit_test(test_inline),     cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_text),       cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

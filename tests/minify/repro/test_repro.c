@@ -6,7 +6,7 @@
 
 static struct candidate *read_candidate(const char *fx)
 {
-    struct candidate_options options = { 0 };
+    struct candidate_options options = { .gradients = true };
     struct err err = ERR_INIT;
     struct candidate *ret = candidate_read_fx(str_of(fx), &options, &err);
     if (!ret)
@@ -113,6 +113,32 @@ static void test_plain(void **state)
     holds(view, &what,
           "try:\n    import torch\n    import torch._dynamo.config\n    import mine\n"
           "except ImportError:\n    sys.exit(125)\ntorch._dynamo.config.verbose = True\n");
+}
+
+/* The backward pass runs if an input requires a gradient, in eager mode, too. */
+static void test_gradients(void **state)
+{
+    (void)state;
+    static const char sine[] =
+        "# symtape candidate: dynamo, torch 2.13.0, seed 5\n"
+        "# requires_grad x\n" CLASS "    def forward(self, x: \"f32[3][1]cpu\"):\n"
+        "        y: \"f32[3][1]cpu\" = torch.sin(x)\n"
+        "        return (y,)\n";
+    struct repro_what what = { .check = REPRO_WRONG };
+    holds(sine, &what, "x = torch.randn(3).requires_grad_()\n");
+    holds(sine, &what,
+          "def gradients(outputs, inputs):\n"
+          "    torch.manual_seed(5)\n"
+          "    y = [t for t in outputs if isinstance(t, torch.Tensor) and t.requires_grad]\n"
+          "    x = [t for t in inputs if t.requires_grad]\n"
+          "    dy = [torch.randn_like(t) for t in y]\n"
+          "    return outputs, y and torch.autograd.grad(y, x, dy, allow_unused=True)\n");
+    holds(sine, &what, "    expected = gradients(f(*inputs), inputs)\n");
+    holds(sine, &what,
+          "    actual = gradients(torch.compile(f, backend=\"aot_eager\", "
+          "fullgraph=True)(*inputs), inputs)\n");
+    what.plain = true;
+    holds(sine, &what, "\nexpected = gradients(f(*inputs), inputs)\ntorch.manual_seed(5)\n");
 }
 
 static void test_sizes_come_from_shapes(void **state)
@@ -309,15 +335,11 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_sizes_come_from_shapes),
-        cmocka_unit_test(test_strides),
-        cmocka_unit_test(test_sizes_of_fractions),
-        cmocka_unit_test(test_values_hold),
-        cmocka_unit_test(test_branch),
-        cmocka_unit_test(test_routes),
-        cmocka_unit_test(test_cannot),
+        cmocka_unit_test(test_whole),         cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_gradients),     cmocka_unit_test(test_sizes_come_from_shapes),
+        cmocka_unit_test(test_strides),       cmocka_unit_test(test_sizes_of_fractions),
+        cmocka_unit_test(test_values_hold),   cmocka_unit_test(test_branch),
+        cmocka_unit_test(test_routes),        cmocka_unit_test(test_cannot),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
