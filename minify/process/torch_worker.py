@@ -23,7 +23,8 @@ backend = None  # of --torch-backend MODULE:NAME
 # Bytes of texts in an answer: a line of 4096 is what arrives of another machine's (CHILD_TAIL).
 MESSAGE_MAX, EAGER_MAX, NAME_MAX = 2800, 700, 100
 SETTINGS_MAX = 12  # options that are told
-OWN_SETTINGS = {"force_disable_caches", "compile_threads"}  # of the worker itself, and of the machine
+# Options that say nothing about a program: of the worker itself, of the machine, and of torch.compile(dynamic=...).
+OWN_SETTINGS = {"force_disable_caches", "compile_threads", "assume_static_by_default", "automatic_dynamic_shapes"}
 
 
 def set_up(torch):
