@@ -332,6 +332,6 @@ bool minify_make_oracle(struct minify_job *job, struct err *err)
         out_note(job->cmd->out, "%.*s", STR_ARG(job->oracle->without));
     if (!minify_hide_oracle(job, err))
         return false;
-    job->repro.setup = setup;
+    job->repro.setup = minify_setup(args); /* options may have been added */
     return true;
 }

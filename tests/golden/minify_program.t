@@ -23,6 +23,8 @@ A Python that answers the questions to PyTorch by what the file `answer` holds, 
     >         text = stream.read(question["bytes"])
     >         special = question["ask"] if question["ask"] == "settings" else "large" if b"mul_" in text else ""
     >         name = special if os.path.exists(special) else "answer"
+    >         if os.path.exists("set") and any("max_autotune" in word for word in sys.argv):
+    >             name = "set"
     >         with open(name) as file:
     >             answer = {"eager": "", "torch": "2.13.0", **json.load(file)}
     >         open("asked", "w").close()
@@ -163,7 +165,20 @@ Options that the program has set, of a graph that does not fail with PyTorch's o
     2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: does not fail: PyTorch 2.13.0 does not fail
     [exit 1]
 
-    $ rm settings
+With these options it fails, and so does the program.
+
+    $ echo '{"outcome": "wrong", "type": "value", "excess": 1e6}' > set; ./run --torch-oracle accuracy --repro r.py --max-calls 1; grep max_autotune r.py; rm settings set minified.tape.journal r.py
+    torch._inductor.config.max_autotune = True
+    2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
+    2> symtape: the program ended with exit code 1
+    2> symtape: none of the 4 graphs fails alone
+    2> symtape: the recording also has other values than PyTorch here of options that --config cannot set: inductor.cpp.cxx; a file of --import can
+    2> symtape: it does not fail with PyTorch's own options; the program sets --config 'inductor.max_autotune=True,dynamo.verbose=True'
+    2> symtape: minified.recording.tape:0/0_1:dynamo_output_graph is the first of 4 graphs that fails; it is reduced
+    2> symtape: minified.tape: the result as a tape
+    2> symtape: r.py: the result as a program
+    2> symtape: minified.good.py: not written: the search was not finished
+    2> symtape: minified.issue.md: a bug report
 
 Results that are wrong with larger inputs.
 
