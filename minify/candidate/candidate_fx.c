@@ -223,8 +223,10 @@ static uint32_t find_node(const struct graph *graph, struct str name)
 static bool *find_gradients(const struct fx_reader *r, const struct graph *graph)
 {
     bool *ret = calloc((size_t)graph->n_nodes + 1, sizeof *ret);
-    for (size_t i = 0; ret && i < r->gradients.n; i++)
-        ret[find_node(graph, r->gradients.v[i])] = true;
+    for (size_t i = 0; ret && i < r->gradients.n; i++) {
+        uint32_t node = find_node(graph, r->gradients.v[i]); /* 0, too, if there is none */
+        ret[node] |= str_eq(graph->nodes[node].name, r->gradients.v[i]);
+    }
     return ret;
 }
 
