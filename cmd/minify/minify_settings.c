@@ -71,7 +71,7 @@ bool minify_find_settings(struct minify_job *job, bool *again, struct err *err)
     job->settings = STR(""); /* what differs is known */
     if (other.n)
         out_note(out,
-                 "the recording also has other values than PyTorch here of options that --config "
+                 "the recording has other values than PyTorch here of options that --config "
                  "cannot set: %.*s; a file of --import can",
                  STR_ARG(other));
     if (!set.n)
