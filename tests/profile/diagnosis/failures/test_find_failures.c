@@ -69,6 +69,15 @@ static const struct failure_case {
       "s27 = L['x'].size()[1], 30 at the call",
       "slice or pad one of the two tensors, so that their sizes at dimension 1 are equal",
       FINDING_FAILURE },
+    { "TorchRuntimeError",
+      "RuntimeError when making fake tensor call\\n  Explanation: Dynamo failed to run FX node with "
+      "fake tensors: call_method view(*(FakeTensor(...), -1, 64), **{}): got ValueError('Cannot "
+      "view a tensor with shape torch.Size([s27, s77]) and strides (1, s27) as a tensor with shape "
+      "(((s27*s77)//64), 64)!')",
+      "view() cannot give the shape (((s27*s77)//64), 64) to a tensor of shape (s27, s77) with "
+      "strides (1, s27), because its elements are not in that order in memory",
+      NULL, "use .reshape(...) instead of .view(...), or .contiguous() before it",
+      FINDING_FAILURE },
     { "Unsupported",
       "Operator does not support running with fake tensors\\n  Developer debug context: unsupported "
       "operator: mylib.roll.default\\n",
