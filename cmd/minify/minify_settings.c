@@ -1,4 +1,4 @@
-/* Options of PyTorch that a program sets: a failure may need them. A log has Inductor's, Dynamo's
+/* Options of PyTorch that a program sets: a failure may need them. A log has Inductor's
  * and AOTAutograd's in the metrics of each compile (record_compilation_metrics() of
  * torch/_dynamo/utils.py); PyTorch itself tells which of them differ from its own. */
 #include "cmd/minify/minify.h"
@@ -17,7 +17,7 @@ static uint32_t last_metrics(const struct trace *trace)
 
 bool minify_read_settings(struct minify_job *job, struct trace *trace, struct err *err)
 {
-    static const char *const kinds[] = { "inductor_config", "dynamo_config", "functorch_config" };
+    static const char *const kinds[] = { "inductor_config", "functorch_config" };
     uint32_t record = job->has_settings ? TRACE_NONE : last_metrics(trace);
     struct json doc = { 0 };
     struct buf text = BUF_INIT;

@@ -81,7 +81,7 @@ bool oracle_torch_again(struct oracle *oracle, const struct candidate *whole,
                         struct torch_first *first, struct err *err);
 
 /* Compares options of PyTorch that a recording has with those of the worker. `recorded` is a JSON
- * object of the strings inductor_config, dynamo_config and functorch_config, as metrics of compiles
+ * object of the strings inductor_config and functorch_config, as metrics of compiles
  * have them. Sets *set to those that differ as --config takes them, *other to the names of those
  * whose values it cannot set, both in `arena`, and "" if there are none or PyTorch does not tell.
  */

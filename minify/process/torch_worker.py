@@ -23,8 +23,8 @@ backend = None  # of --torch-backend MODULE:NAME
 # Bytes of texts in an answer: a line of 4096 is what arrives of another machine's (CHILD_TAIL).
 MESSAGE_MAX, EAGER_MAX, NAME_MAX = 2800, 700, 100
 SETTINGS_MAX = 12  # options that are told
-# Options that say nothing about a program: of the worker itself, of the machine, and of torch.compile(dynamic=...).
-OWN_SETTINGS = {"force_disable_caches", "compile_threads", "assume_static_by_default", "automatic_dynamic_shapes"}
+# Options that say nothing about a program: of the worker itself, and of the machine.
+OWN_SETTINGS = {"force_disable_caches", "compile_threads"}
 
 
 def set_up(torch):
@@ -315,7 +315,7 @@ def settings(source):
     """Which options a recording has otherwise than this process: those that --config can set, and names of others. A name that
     a recording alone has, and a value that a shell would read otherwise, are not repeated."""
     import torch._dynamo.utils as utils
-    own = {"inductor_config": utils._scrubbed_inductor_config_for_logging, "dynamo_config": utils._get_dynamo_config_for_logging,
+    own = {"inductor_config": utils._scrubbed_inductor_config_for_logging,
            "functorch_config": getattr(utils, "_functorch_config_for_logging", str)}
     known, others = [], []
     for kind, text in json.loads(source).items():

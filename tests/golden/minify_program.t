@@ -147,12 +147,12 @@ Compiling that takes no longer than a call, and a cost without a limit.
 
 Options that the program has set, of a graph that does not fail with PyTorch's own: the graphs are asked about again with those that --config can set. The fake Python answers as before.
 
-    $ echo '{"outcome": "ok"}' > answer; echo '{"outcome": "settings", "message": "inductor.max_autotune=True,dynamo.verbose=True", "node": "inductor.cpp.cxx"}' > settings; ./run --torch-oracle accuracy
+    $ echo '{"outcome": "ok"}' > answer; echo '{"outcome": "settings", "message": "inductor.max_autotune=True,functorch.debug_assert=True", "node": "inductor.cpp.cxx"}' > settings; ./run --torch-oracle accuracy
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 1
     2> symtape: none of the 4 graphs fails alone
     2> symtape: the recording has other values than PyTorch here of options that --config cannot set: inductor.cpp.cxx; a file of --import can
-    2> symtape: it does not fail with PyTorch's own options; the program sets --config 'inductor.max_autotune=True,dynamo.verbose=True'
+    2> symtape: it does not fail with PyTorch's own options; the program sets --config 'inductor.max_autotune=True,functorch.debug_assert=True'
     2> symtape: none of the 4 graphs fails alone
     2> symtape: the values of the program may matter: it is run again, with 2 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
     2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: the program succeeds if eager runs this graph, and all others are compiled; 3 runs (TORCH_COMPILE_OVERRIDE_BACKENDS=1:eager)
@@ -161,7 +161,7 @@ Options that the program has set, of a graph that does not fail with PyTorch's o
 
     $ SYMTAPE_PYTHON=$PWD/python symtape minify --overwrite --cpu minified.recording.tape:1/2 --torch-oracle accuracy -o one.tape
     2> symtape: the recording has other values than PyTorch here of options that --config cannot set: inductor.cpp.cxx; a file of --import can
-    2> symtape: the recording has other options than PyTorch here, which may be why it does not fail: --config 'inductor.max_autotune=True,dynamo.verbose=True' sets them
+    2> symtape: the recording has other options than PyTorch here, which may be why it does not fail: --config 'inductor.max_autotune=True,functorch.debug_assert=True' sets them
     2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: does not fail: PyTorch 2.13.0 does not fail
     [exit 1]
 
@@ -173,7 +173,7 @@ With these options it fails, and so does the program.
     2> symtape: the program ended with exit code 1
     2> symtape: none of the 4 graphs fails alone
     2> symtape: the recording has other values than PyTorch here of options that --config cannot set: inductor.cpp.cxx; a file of --import can
-    2> symtape: it does not fail with PyTorch's own options; the program sets --config 'inductor.max_autotune=True,dynamo.verbose=True'
+    2> symtape: it does not fail with PyTorch's own options; the program sets --config 'inductor.max_autotune=True,functorch.debug_assert=True'
     2> symtape: minified.recording.tape:0/0_1:dynamo_output_graph is the first of 4 graphs that fails; it is reduced
     2> symtape: minified.tape: the result as a tape
     2> symtape: r.py: the result as a program
