@@ -47,6 +47,10 @@ CONSTANTS = {
     "CU_FUNCTION_DYNAMIC_SHARED": "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES",
     "CU_JIT_ERROR_LOG": "CU_JIT_ERROR_LOG_BUFFER",
     "CU_JIT_ERROR_LOG_BYTES": "CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES",
+    "CU_NODE_KERNEL": "CU_GRAPH_NODE_TYPE_KERNEL",
+    "CU_ATTRIBUTE_COOPERATIVE": "CU_LAUNCH_ATTRIBUTE_COOPERATIVE",
+    "CU_ATTRIBUTE_CLUSTER": "CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION",
+    "CU_ATTRIBUTE_PROGRAMMATIC": "CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION",
     "OUR_NON_BLOCKING": "CU_STREAM_NON_BLOCKING",
 }
 
@@ -54,19 +58,17 @@ CONSTANTS = {
 # Structs: ours, theirs, members whose places must agree.
 STRUCTS = [
     ("struct cu_update_result", "CUgraphExecUpdateResultInfo", {"node": "errorNode", "from": "errorFromNode"}),
-]
-GRAPH_STRUCTS = [
-    ("struct kernel_node", "CUDA_KERNEL_NODE_PARAMS_v2",
+    ("struct cu_kernel_node", "CUDA_KERNEL_NODE_PARAMS_v2",
      {"grid": "gridDimX", "block": "blockDimX", "shared": "sharedMemBytes", "arguments": "kernelParams",
       "extra": "extra", "kernel": "kern", "context": "ctx"}),
-    ("union node_attribute", "CUlaunchAttributeValue", {"cluster": "clusterDim"}),
+    ("union cu_attribute", "CUlaunchAttributeValue", {"cluster": "clusterDim", "on": "cooperative"}),
+]
+GRAPH_STRUCTS = [
     ("struct chunk_properties", "CUmemAllocationProp", {"location": "location", "flags": "allocFlags"}),
     ("struct chunk_access", "CUmemAccessDesc", {"flags": "flags"}),
 ]
 GRAPH_CONSTANTS = {
-    "NODE_IS_KERNEL": "CU_GRAPH_NODE_TYPE_KERNEL",
     "CAPTURE_RELAXED": "CU_STREAM_CAPTURE_MODE_RELAXED",
-    "ATTRIBUTE_CLUSTER": "CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION",
     "LOCATION_DEVICE": "CU_MEM_LOCATION_TYPE_DEVICE",
     "CHUNK_PINNED": "CU_MEM_ALLOCATION_TYPE_PINNED",
     "ACCESS_READ_WRITE": "CU_MEM_ACCESS_FLAGS_PROT_READWRITE",

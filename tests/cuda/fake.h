@@ -84,6 +84,10 @@ uint32_t fake_argument_bytes(cu_function function);
  * of the graph that the stream captures, with a copy of its `bytes` of data. */
 typedef int fake_work(const void *data);
 EXPORT int fake_submit(cu_stream stream, fake_work *run, const void *data, size_t bytes);
+/* The same for a library's kernel: its node is one of a kernel whose only parameter is the data. */
+EXPORT int fake_submit_kernel(cu_stream stream, fake_work *run, const void *data, size_t bytes);
+/* The function of such a kernel. NULL: out of memory. */
+cu_function fake_function_of(fake_work *work, size_t bytes);
 /* What waits for a stream that is captured ends the capture: CAPTURE_UNSUPPORTED. Otherwise 0. */
 int fake_wait(cu_stream stream);
 

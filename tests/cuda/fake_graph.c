@@ -9,7 +9,7 @@
 #include "tests/device/lab/graph_abi.h"
 
 struct CUgraphNode_st {
-    struct kernel_node params; /* arguments: one struct, a copy */
+    struct cu_kernel_node params; /* arguments: one struct, a copy */
     void *argument;
     cu_event event;  /* of an event's node; NULL: a kernel's */
     fake_work *work; /* of a captured node, whose data is `argument`; NULL: another node */
@@ -31,7 +31,7 @@ int cuLaunchKernel(cu_function f, unsigned grid_x, unsigned grid_y, unsigned gri
                    cu_stream stream, void **arguments, void **extra);
 int cuEventRecord(cu_event event, cu_stream stream);
 
-static bool set_params(struct CUgraphNode_st *node, const struct kernel_node *params)
+static bool set_params(struct CUgraphNode_st *node, const struct cu_kernel_node *params)
 {
     size_t n = fake_argument_bytes(params->function);
     void *copy = malloc(n);
@@ -237,6 +237,36 @@ EXPORT int cuGraphExecUpdate_v2(cu_exec exec, cu_graph graph, void *result)
     return CU_OK;
 }
 
+EXPORT int cuGraphKernelNodeGetParams_v2(cu_node node, void *ret);
+EXPORT int cuGraphKernelNodeGetParams_v2(cu_node node, void *ret)
+{
+    int error = fake_enter_context(__func__);
+    if (error || node->work || node->event)
+        return error ? error : CU_INVALID_VALUE;
+    memcpy(ret, &node->params, sizeof node->params);
+    return CU_OK;
+}
+
+/* The nodes of kernels have functions. */
+EXPORT int cuKernelGetFunction(cu_function *ret, void *kernel);
+EXPORT int cuKernelGetFunction(cu_function *ret, void *kernel)
+{
+    int error = fake_enter_context(__func__);
+    (void)ret, (void)kernel;
+    return error ? error : CU_INVALID_VALUE;
+}
+
+EXPORT int cuGraphKernelNodeGetAttribute(cu_node node, int attribute, void *ret);
+EXPORT int cuGraphKernelNodeGetAttribute(cu_node node, int attribute, void *ret)
+{
+    int error = fake_enter_context(__func__);
+    (void)attribute;
+    if (error || node->work || node->event)
+        return error ? error : CU_INVALID_VALUE;
+    memset(ret, 0, sizeof(union cu_attribute));
+    return CU_OK;
+}
+
 EXPORT int cuGraphUpload(cu_exec exec, cu_stream stream);
 EXPORT int cuGraphUpload(cu_exec exec, cu_stream stream)
 {
@@ -246,7 +276,7 @@ EXPORT int cuGraphUpload(cu_exec exec, cu_stream stream)
 
 static int run_node(struct CUgraphNode_st *node, cu_stream stream)
 {
-    const struct kernel_node *p = &node->params;
+    const struct cu_kernel_node *p = &node->params;
     if (node->work)
         return node->work(node->argument);
     if (node->event)
@@ -311,6 +341,23 @@ EXPORT int fake_submit(cu_stream stream, fake_work *run, const void *data, size_
     if (stream->invalid)
         return CAPTURE_INVALIDATED;
     if (add(stream->captures, NULL, 0, &node) || !set_work(node, run, data, bytes))
+        return CU_OUT_OF_MEMORY;
+    return CU_OK;
+}
+
+EXPORT int fake_submit_kernel(cu_stream stream, fake_work *run, const void *data, size_t bytes)
+{
+    cu_node node;
+    if (!stream || !stream->captures)
+        return run(data);
+    if (stream->invalid)
+        return CAPTURE_INVALIDATED;
+    void *arguments[] = { (void *)(uintptr_t)data };
+    const struct cu_kernel_node params = { .function = fake_function_of(run, bytes),
+                                           .grid = { 1, 1, 1 },
+                                           .block = { 1, 1, 1 },
+                                           .arguments = arguments };
+    if (!params.function || add(stream->captures, NULL, 0, &node) || !set_params(node, &params))
         return CU_OUT_OF_MEMORY;
     return CU_OK;
 }

@@ -21,6 +21,7 @@ struct CUfunc_st {
     char *name;
     struct CUmod_st *module;
     void (*run)(const void *args);
+    fake_work *work; /* of a library's function: what it runs; NULL: a kernel's */
     uint32_t args_bytes, max_threads;
     size_t dynamic_shared; /* at most */
 };
@@ -36,6 +37,37 @@ struct CUmod_st {
 uint32_t fake_argument_bytes(cu_function function)
 {
     return function->args_bytes;
+}
+
+/* Functions of libraries; the process has them as long as it runs. */
+static struct CUfunc_st *library_functions;
+
+cu_function fake_function_of(fake_work *work, size_t bytes)
+{
+    struct CUfunc_st *f = library_functions;
+    while (f && (f->work != work || f->args_bytes != bytes))
+        f = f->next;
+    if (f)
+        return f;
+    f = calloc(1, sizeof *f);
+    if (!f)
+        return NULL;
+    *f = (struct CUfunc_st){ .next = library_functions,
+                             .work = work,
+                             .args_bytes = (uint32_t)bytes,
+                             .max_threads = MAX_THREADS };
+    return library_functions = f;
+}
+
+EXPORT int cuFuncGetParamInfo(cu_function f, size_t i, size_t *offset, size_t *bytes);
+EXPORT int cuFuncGetParamInfo(cu_function f, size_t i, size_t *offset, size_t *bytes)
+{
+    int error = fake_enter_context(__func__);
+    if (error || i > 0)
+        return error ? error : CU_INVALID_VALUE;
+    *offset = 0;
+    *bytes = f->args_bytes;
+    return CU_OK;
 }
 
 /* An ELF file's length is in its header: images have none of their own. */
@@ -285,6 +317,8 @@ EXPORT int cuLaunchKernel(cu_function f, unsigned grid_x, unsigned grid_y, unsig
         return CU_INVALID_VALUE; /* how much static memory a kernel may have, its compiler knows */
     if (block_x > f->max_threads)
         return LAUNCH_OUT_OF_RESOURCES;
+    if (f->work)
+        return fake_submit(stream, f->work, arguments[0], f->args_bytes);
     struct kernel_work *work = calloc(1, sizeof *work + f->args_bytes);
     if (!work)
         return CU_OUT_OF_MEMORY;

@@ -25,17 +25,23 @@ static inline void fake_took(double us)
         dlclose(driver);
 }
 
-/* fake_submit() of fake.h. */
-static inline int fake_queue(void *stream, int (*run)(const void *data), const void *data,
-                             size_t bytes)
+/* Calls a function like fake_submit() of fake.h, by its name. */
+static inline int fake_queue_by(const char *name, void *stream, int (*run)(const void *data),
+                                const void *data, size_t bytes)
 {
-    void *driver, *p = fake_function("fake_submit", &driver);
+    void *driver, *p = fake_function(name, &driver);
     int (*submit)(void *, int (*)(const void *), const void *, size_t) = NULL;
     memcpy(&submit, &p, sizeof p);
     int error = submit ? submit(stream, run, data, bytes) : run(data);
     if (driver)
         dlclose(driver);
     return error;
+}
+
+static inline int fake_queue(void *stream, int (*run)(const void *data), const void *data,
+                             size_t bytes)
+{
+    return fake_queue_by("fake_submit", stream, run, data, bytes);
 }
 
 #endif

@@ -191,6 +191,7 @@ struct backend_log {
     uint64_t planned, plan_ns;     /* calls of libraries prepared for their sizes */
     uint64_t recalled;      /* those of them whose plan was chosen before, or at other sizes */
     uint64_t updated;       /* captured units that an executable graph of another size computes */
+    uint64_t batched;       /* kernels that were launched together with others */
     uint64_t pieces;        /* graphs of the last captured unit, which is cut at collectives */
     uint64_t cuts;          /* these collectives */
     uint64_t tried, try_ns; /* plans of libraries that refine() made, or timed to choose one */

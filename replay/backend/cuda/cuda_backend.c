@@ -14,7 +14,8 @@
  *     cuda_function()   runtime/modules.c: loads the kernel from the cache, or compiles it
  *     cuda_launch()     runtime/launch.c: launches pending work (cuda_flush()), then this kernel
  *
- * cuda_launch_work() of runtime/launch.c is the only caller of cuLaunchKernel.
+ * cuda_launch_work() of runtime/launch.c launches it, or adds it to a batch (runtime/batches.c),
+ * which is launched when it is full, or before anything else uses the stream.
  *
  * Pointwise operators differ in the last three steps: cuda_point() (pointwise/pointwise.c) adds the
  * call to a pending group, and cuda_flush() launches a generated kernel for each group. Matmuls,

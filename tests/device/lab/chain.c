@@ -5,17 +5,17 @@
 struct node_args {
     struct wide_args args; /* a tick's are its beginning */
     void *arguments[1];
-    struct kernel_node node;
+    struct cu_kernel_node node;
 };
 
 static void fill_node(const struct lab *lab, bool wide, int64_t by, struct node_args *n)
 {
     *n = (struct node_args){ .args = { .to = lab->counter, .by = by } };
     n->arguments[0] = &n->args;
-    n->node = (struct kernel_node){ .function = wide ? lab->wide->f : lab->tick->f,
-                                    .grid = { 1, 1, 1 },
-                                    .block = { 32, 1, 1 },
-                                    .arguments = n->arguments };
+    n->node = (struct cu_kernel_node){ .function = wide ? lab->wide->f : lab->tick->f,
+                                       .grid = { 1, 1, 1 },
+                                       .block = { 32, 1, 1 },
+                                       .arguments = n->arguments };
 }
 
 bool chain_build(struct lab *lab, uint32_t n, bool wide, int64_t by, struct chain *ret,

@@ -11,7 +11,7 @@ static const struct kind kinds[] = { { "f32", CUBLAS_F32, 768, 768, 4 },
                                      { "bf16", CUBLAS_BF16, 4096, 4096, 2 } };
 
 /* Named by number; the list comes after the table. */
-static size_t number_of(struct graft *g, const struct kernel_node *node)
+static size_t number_of(struct graft *g, const struct cu_kernel_node *node)
 {
     const char *name = NULL;
     cu_function f = node->function;
@@ -109,7 +109,7 @@ static int add_nodes(struct graft *g, const struct grabbed *from, cu_graph graph
 static bool only_kernels(const struct grabbed *grabbed)
 {
     for (size_t i = 0; i < grabbed->n; i++)
-        if (grabbed->types[i] != NODE_IS_KERNEL)
+        if (grabbed->types[i] != CU_NODE_KERNEL)
             return false;
     return grabbed->n > 0;
 }
@@ -186,7 +186,7 @@ static bool print_choices(struct graft *g, const struct product *p, struct err *
 static bool print_product(struct graft *g, struct product *p, struct err *err)
 {
     struct answer child = { "" }, nodes = { "" }, set = { "" };
-    const struct kernel_node *node = &p->grabbed.params[0];
+    const struct cu_kernel_node *node = &p->grabbed.params[0];
     const unsigned *cluster = p->grabbed.cluster[0].cluster;
     double us = 0;
     if (!try_child(g, p, &child, err) || !try_nodes(g, p, &nodes, err) || !keep_first(g, p, err))

@@ -23,8 +23,8 @@ struct grabbed {
     size_t n;
     cu_node nodes[NODES_MAX];
     int types[NODES_MAX];
-    struct kernel_node params[NODES_MAX]; /* point into the graph */
-    union node_attribute cluster[NODES_MAX];
+    struct cu_kernel_node params[NODES_MAX]; /* point into the graph */
+    union cu_attribute cluster[NODES_MAX];
 };
 
 struct product {

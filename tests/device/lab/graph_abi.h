@@ -6,27 +6,7 @@
 
 #include "replay/backend/cuda/runtime/abi.h"
 
-/* CUDA_KERNEL_NODE_PARAMS_v2 */
-struct kernel_node {
-    cu_function function;
-    unsigned grid[3], block[3], shared;
-    void **arguments;
-    void **extra;
-    void *kernel; /* where function is NULL */
-    cu_context context;
-};
-
-enum { NODE_IS_KERNEL = 0 }; /* CUgraphNodeType */
 enum { CAPTURE_RELAXED = 2 };
-/* CUlaunchAttributeID */
-enum { ATTRIBUTE_CLUSTER = 4 };
-
-/* CUlaunchAttributeValue */
-union node_attribute {
-    char bytes[64];
-    unsigned cluster[3];
-};
-
 /* CUmemLocation, CUmemAllocationProp, CUmemAccessDesc */
 enum { LOCATION_DEVICE = 1, CHUNK_PINNED = 1, ACCESS_READ_WRITE = 3, GRANULARITY_LEAST = 0 };
 struct chunk_location {

@@ -128,7 +128,7 @@ static bool build_measured(struct lab *lab, uint32_t n, struct measured_chain *m
 {
     struct wide_args args = { .to = lab->counter, .by = 1 };
     void *arguments[] = { &args };
-    const struct kernel_node tick = {
+    const struct cu_kernel_node tick = {
         .function = lab->tick->f, .grid = { 1, 1, 1 }, .block = { 32, 1, 1 }, .arguments = arguments
     };
     cu_node last = NULL;

@@ -96,13 +96,13 @@ bool graft_grab(struct graft *g, const struct product *p, int choice, struct gra
     for (size_t i = 0; ok && i < ret->n; i++) {
         ok = lab_check(lab, lab->graphs.node_type(ret->nodes[i], &ret->types[i]),
                        "cuGraphNodeGetType", err);
-        if (!ok || ret->types[i] != NODE_IS_KERNEL)
+        if (!ok || ret->types[i] != CU_NODE_KERNEL)
             continue;
         ok = lab_check(lab, lab->graphs.kernel_params(ret->nodes[i], &ret->params[i]),
                        "cuGraphKernelNodeGetParams", err);
         /* Not there is as good as none. */
         if (ok && lab->graphs.kernel_attribute)
-            lab->graphs.kernel_attribute(ret->nodes[i], ATTRIBUTE_CLUSTER, &ret->cluster[i]);
+            lab->graphs.kernel_attribute(ret->nodes[i], CU_ATTRIBUTE_CLUSTER, &ret->cluster[i]);
     }
     return ok;
 }

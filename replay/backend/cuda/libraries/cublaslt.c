@@ -7,6 +7,7 @@
 #include "replay/backend/cuda/libraries/cublaslt_abi.h"
 #include "replay/backend/cuda/libraries/key_table.h"
 #include "replay/backend/cuda/libraries/plan_choice.h"
+#include "replay/backend/cuda/libraries/product_nodes.h"
 #include "replay/backend/cuda/runtime/cuda.h"
 #include "replay/backend/cuda/runtime/library.h"
 #include "trace/base/hash.h"
@@ -41,6 +42,14 @@ struct lt_plan {
     bool refused; /* no algorithm supports it */
     bool matters; /* plan_choice_matters() */
     bool put_off; /* the choice was made without a measurement */
+    struct product_nodes nodes;
+};
+
+/* alpha or beta in the type that the operation wants. */
+union lt_number {
+    float f32;
+    double f64;
+    int32_t i32;
 };
 
 struct cublaslt {
@@ -51,6 +60,10 @@ struct cublaslt {
     plans;
     struct key_table keys; /* their keys */
     struct plan_recipes recipes;
+    struct product_layouts layouts;
+    vec_of(struct cublaslt_algorithm)
+    without_nodes;               /* those whose launches are no nodes of batches */
+    union lt_number alpha, beta; /* of the last matmul: arguments contain these addresses */
 };
 
 /* ---- Opening ---- */
@@ -100,6 +113,7 @@ static void release_plan(const struct cublaslt *lt, struct lt_plan *plan)
             lt->table.layout_destroy(layouts[i]);
     if (plan->op)
         lt->table.op_destroy(plan->op);
+    product_nodes_release(&plan->nodes);
 }
 
 void cublaslt_close(struct cublaslt *lt)
@@ -115,6 +129,8 @@ void cublaslt_close(struct cublaslt *lt)
     vec_release(&lt->plans);
     key_table_release(&lt->keys);
     plan_recipes_release(&lt->recipes);
+    product_layouts_release(&lt->layouts);
+    vec_release(&lt->without_nodes);
     free(lt);
 }
 
@@ -372,13 +388,6 @@ static bool prefer_alignment(const struct cublaslt *lt, const struct plan_key *k
     return true;
 }
 
-/* alpha or beta in the type that the operation wants. */
-union lt_number {
-    float f32;
-    double f64;
-    int32_t i32;
-};
-
 static union lt_number number_of(uint32_t type, double x)
 {
     return type == CUBLAS_F64   ? (union lt_number){ .f64 = x }
@@ -386,14 +395,14 @@ static union lt_number number_of(uint32_t type, double x)
                                 : (union lt_number){ .f32 = (float)x };
 }
 
-static int run_plan(const struct cublaslt *lt, const struct lt_plan *plan,
-                    const struct cuda_product *p, uint64_t workspace, void *stream)
+static int run_plan(struct cublaslt *lt, const struct lt_plan *plan, const struct cuda_product *p,
+                    uint64_t workspace, void *stream)
 {
-    const union lt_number alpha = number_of(plan->scale, p->alpha);
-    const union lt_number beta = number_of(plan->scale, plan->added ? p->beta : 0);
+    lt->alpha = number_of(plan->scale, p->alpha);
+    lt->beta = number_of(plan->scale, plan->added ? p->beta : 0);
     void *c = (void *)(uintptr_t)p->c.address;
-    return lt->table.matmul(lt->handle, plan->op, &alpha, (const void *)(uintptr_t)p->b.address,
-                            plan->a, (const void *)(uintptr_t)p->a.address, plan->b, &beta, c,
+    return lt->table.matmul(lt->handle, plan->op, &lt->alpha, (const void *)(uintptr_t)p->b.address,
+                            plan->a, (const void *)(uintptr_t)p->a.address, plan->b, &lt->beta, c,
                             plan->c, c, plan->d, &plan->algorithm, (void *)(uintptr_t)workspace,
                             plan->workspace, stream);
 }
@@ -542,7 +551,7 @@ static struct lt_plan *stored_plan(struct kernel *k, struct cublaslt *lt,
 
 /* Trials multiply memory of their own, whose values do not matter. */
 struct lt_trial {
-    const struct cublaslt *lt;
+    struct cublaslt *lt;
     struct lt_plan plan;
     struct cuda_product product; /* its addresses */
     struct cublaslt_choice choices[MOST_CHOICES];
@@ -602,7 +611,7 @@ static bool take_operands(struct cuda *cuda, const struct plan_key *key, struct 
            set_pointers(t->lt, t->plan.op, t->bias, &at);
 }
 
-static void measure_algorithms(struct cuda *cuda, const struct cublaslt *lt,
+static void measure_algorithms(struct cuda *cuda, struct cublaslt *lt,
                                const struct plan_problem *problem, struct lt_plan *plan)
 {
     const struct plan_key *key = problem->key;
@@ -630,6 +639,7 @@ static bool refine_lt_plan(struct cuda *cuda, struct cublaslt *lt, const struct 
     if (p.problem.replaces || plan->put_off)
         measure_algorithms(cuda, lt, &p.problem, plan);
     plan->put_off = false;
+    product_nodes_release(&plan->nodes);
     return memcmp(&before, &plan->algorithm, sizeof before) != 0;
 }
 
@@ -723,6 +733,53 @@ static void library_failed(struct kernel *k, int status)
     k->failed = true;
 }
 
+struct lt_run {
+    struct cublaslt *lt;
+    const struct lt_plan *plan;
+    const struct cuda_product *product;
+    uint64_t workspace;
+    void *stream;
+};
+
+static bool run_lt_matmul(void *user)
+{
+    const struct lt_run *r = user;
+    return run_plan(r->lt, r->plan, r->product, r->workspace, r->stream) == CUBLAS_OK;
+}
+
+static bool has_no_nodes(const struct cublaslt *lt, const struct cublaslt_algorithm *algorithm)
+{
+    size_t i = 0;
+    while (i < lt->without_nodes.n &&
+           memcmp(&lt->without_nodes.v[i], algorithm, sizeof *algorithm) != 0)
+        i++;
+    return i < lt->without_nodes.n;
+}
+
+/* Multiplies by nodes of a batch. False with k->failed unset: it cannot, nothing was launched. */
+static bool launch_in_batch(struct kernel *k, struct cublaslt *lt, struct lt_plan *plan,
+                            const struct cuda_product *p, uint64_t bias, uint64_t workspace)
+{
+    const struct product_operands operands = {
+        .address = { p->a.address, p->b.address, p->c.address, bias, workspace },
+        .workspace_bytes = plan->workspace,
+        .alpha = p->alpha,
+        .beta = plan->added ? p->beta : 0,
+    };
+    struct lt_run run = { lt, plan, p, workspace, cuda_of(k)->stream };
+    if (p->scaled || plan->nodes.refused || !product_nodes_work(k))
+        return false;
+    if (!plan->nodes.n && has_no_nodes(lt, &plan->algorithm)) {
+        plan->nodes.refused = true;
+        return false;
+    }
+    const bool ok =
+        product_nodes_launch(k, &lt->layouts, &plan->nodes, &operands, run_lt_matmul, &run);
+    if (plan->nodes.refused && vec_reserve(&lt->without_nodes, 1))
+        lt->without_nodes.v[lt->without_nodes.n++] = plan->algorithm;
+    return ok;
+}
+
 /* Multiplies. False: refused, nothing was launched. */
 static bool launch_lt_matmul(struct kernel *k, struct cublaslt *lt, const struct cuda_product *p,
                              bool bias)
@@ -740,6 +797,8 @@ static bool launch_lt_matmul(struct kernel *k, struct cublaslt *lt, const struct
     void *stream = NULL;
     if (k->failed || (plan->workspace && !workspace))
         return k->failed;
+    if (launch_in_batch(k, lt, plan, p, vector, workspace) || k->failed)
+        return true;
     const bool launches = cuda_library_begin(k, "cublasLtMatmul", &stream);
     int status = launches ? run_plan(lt, plan, p, workspace, stream) : CUBLAS_OK;
     plan->refused = status == CUBLAS_NOT_SUPPORTED || status == CUBLAS_INVALID_VALUE ||

@@ -207,6 +207,8 @@ static float time_once(struct cuda *cuda, const struct plan_trial *trial, uint32
 static float time_plan(struct cuda *cuda, const struct plan_trial *trial, uint32_t i,
                        cu_event start, cu_event end)
 {
+    if (!cuda_batch_end(cuda, NULL))
+        return INFINITY;
     float ms = time_once(cuda, trial, i, start, end); /* includes loading and compiling */
     bool runs = isfinite(ms);
     ms = INFINITY;

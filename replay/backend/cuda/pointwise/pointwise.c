@@ -307,7 +307,8 @@ void cuda_empty(struct kernel *k)
     struct memory *m = x.meta ? storage_at(k->call->storages, x.storage) : NULL;
     if (!m || !m->bytes || k->failed || k->call->caller->depth > 1)
         return;
-    if (!cuda_check(cuda,
+    if (!cuda_batch_end(cuda, k->err) ||
+        !cuda_check(cuda,
                     cuda->driver.fill_bytes((uint64_t)(uintptr_t)m->p, 0, m->bytes, cuda->stream),
                     k->err, "clearing %zu bytes", m->bytes))
         k->failed = true;

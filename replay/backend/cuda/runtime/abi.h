@@ -72,6 +72,27 @@ enum { CU_STREAM_NON_BLOCKING = 1 };
 enum { CU_CAPTURE_RELAXED = 2 }; /* CUstreamCaptureMode */
 enum { NVRTC_OK = 0 };
 
+/* CUDA_KERNEL_NODE_PARAMS_v2 */
+struct cu_kernel_node {
+    cu_function function;
+    unsigned grid[3], block[3], shared;
+    void **arguments;
+    void **extra;
+    void *kernel; /* where function is NULL */
+    cu_context context;
+};
+
+enum { CU_NODE_KERNEL = 0 }; /* CUgraphNodeType */
+/* CUlaunchAttributeID */
+enum { CU_ATTRIBUTE_COOPERATIVE = 2, CU_ATTRIBUTE_CLUSTER = 4, CU_ATTRIBUTE_PROGRAMMATIC = 6 };
+
+/* CUlaunchAttributeValue */
+union cu_attribute {
+    char bytes[64];
+    unsigned cluster[3];
+    int on;
+};
+
 /* CUgraphExecUpdateResultInfo */
 struct cu_update_result {
     int result;

@@ -260,7 +260,8 @@ bool cuda_launch_captured(struct backend *backend, struct captured *captured, st
 {
     struct cuda *cuda = (struct cuda *)backend;
     struct cuda_failures *f = &cuda->failures;
-    if (!cuda_usable(cuda, err) || !cuda_flush(cuda, err) || (f->n && !cuda_settle(cuda, err)))
+    if (!cuda_usable(cuda, err) || !cuda_flush(cuda, err) || !cuda_batch_end(cuda, err) ||
+        (f->n && !cuda_settle(cuda, err)))
         return false;
     if (captured->closed)
         return err_set(err, ERR_ENV, "the device was lost, and this CUDA graph with it");

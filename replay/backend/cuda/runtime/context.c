@@ -46,7 +46,7 @@ bool cuda_context_open(struct cuda *cuda, struct err *err)
     struct err why = { 0 };
     cuda->failures.fatal = CU_OK;
     if (retain(cuda, &why) && cuda_memory_open(cuda, &why) && cuda_failures_open(cuda, &why) &&
-        probe(cuda, &why))
+        cuda_batches_open(cuda, &why) && probe(cuda, &why))
         return true;
     if (cuda->failures.fatal == CU_OK) {
         *err = why;
@@ -70,6 +70,8 @@ void cuda_context_close(struct cuda *cuda)
     cuda_captured_close(cuda);
     if (cuda->stream)
         cuda_wait_for_stream(cuda);
+    cuda_batches_close(cuda);
+    vec_release(&cuda->signatures);
     for (size_t i = 0; i < LIBRARIES; i++) {
         if (cuda->library_close[i])
             cuda->library_close[i](cuda);

@@ -18,6 +18,7 @@
 struct cuda_modules; /* modules.c */
 struct cuda_times;   /* launch.c */
 struct captured;     /* capture.c */
+struct cuda_batches; /* batches.c */
 
 struct cuda_function {
     const char *name; /* owned by the backend, until it is closed */
@@ -26,6 +27,23 @@ struct cuda_function {
         shared; /* registers and local bytes of a thread, static shared bytes of a block */
     uint32_t shared_allowed; /* dynamic bytes that a launch may use now */
     bool seen;               /* cuda_function_first_use() was asked */
+    size_t arguments;        /* bytes of the only parameter; 0: not known */
+};
+
+/* A launch of a kernel as a node of a CUDA graph. */
+enum { CUDA_NODE_PARAMETERS = 8 };
+struct cuda_node {
+    cu_function f;
+    uint32_t grid[3], block[3], shared;
+    uint32_t n_parameters, at[CUDA_NODE_PARAMETERS]; /* their offsets in the arguments */
+    const void *arguments;
+    size_t bytes;
+};
+
+/* The parameters of a function: offset of each, and where it ends. */
+struct cuda_signature {
+    cu_function f;
+    uint32_t n, at[CUDA_NODE_PARAMETERS], ends[CUDA_NODE_PARAMETERS];
 };
 
 /* A launch with an event before it and one after it. */
@@ -143,6 +161,9 @@ struct cuda {
     struct captured *capture;  /* that is being made; NULL: calls are run */
     struct captured *captured; /* those that exist */
     struct cuda_executables executables;
+    struct cuda_batches *batches; /* NULL: launches are made one by one */
+    vec_of(struct cuda_signature)
+    signatures; /* of functions of libraries */
     struct cuda_modules *modules;
     struct cuda_builds builds;
     struct cuda_times *times;
@@ -265,6 +286,24 @@ bool cuda_executable_make(struct cuda *cuda, cu_graph graph, struct cuda_executa
 void cuda_executable_give_back(struct cuda *cuda, struct cuda_executable executable);
 void cuda_executables_close(struct cuda *cuda); /* destroys the idle ones */
 
+/* --- batches.c --- */
+
+/* Launches that wait until there are so many, or until something else uses the stream. */
+enum { CUDA_BATCH = 16 };
+
+bool cuda_batches_open(struct cuda *cuda, struct err *err);
+void cuda_batches_close(struct cuda *cuda); /* before the functions of its launches are unloaded */
+/* Returns whether launches wait: in runs call by call whose launches are not timed. */
+bool cuda_batches_on(const struct cuda *cuda);
+/* Adds a launch; the node's arguments are copied. `what` names it in errors, and is owned by the
+ * backend. */
+bool cuda_batch_add(struct cuda *cuda, const struct cuda_node *node, const char *what,
+                    uint32_t graph_node, struct err *err);
+/* Launches what waits, before anything else uses the stream or memory is given back to the driver.
+ * err NULL: a failure is reported by the next call that has one. */
+bool cuda_batch_end(struct cuda *cuda, struct err *err);
+void cuda_batches_waited(struct cuda *cuda); /* the stream was waited for */
+
 /* --- device_memory.c --- */
 
 enum { CUDA_STAGING = 1 << 20 };
@@ -338,6 +377,8 @@ struct cuda_work {
 };
 bool cuda_launch_work(struct cuda *cuda, struct cuda_function *f, struct cuda_grid grid,
                       const void *args, struct cuda_work work, struct err *err);
+/* Launches a node of a batch, which is a part of the call; only if cuda_batches_on(). */
+void cuda_launch_node(struct kernel *k, const struct cuda_node *node, const char *what);
 /* Reads the times of completed launches, after a wait. */
 bool cuda_times_resolve(struct cuda *cuda, struct err *err);
 void cuda_times_close(struct cuda *cuda);

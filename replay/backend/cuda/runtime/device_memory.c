@@ -20,6 +20,7 @@ static bool allocate_chunk(void *user, size_t bytes, uint64_t *ret)
 static void release_chunk(void *user, uint64_t address)
 {
     struct cuda *cuda = user;
+    cuda_batch_end(cuda, NULL); /* it may use the chunk */
     cuda->driver.release(address);
 }
 
@@ -153,7 +154,7 @@ bool cuda_copy_to_device(struct cuda *cuda, uint64_t to, const void *from, size_
     bool staged = bytes <= CUDA_STAGING;
     if (bytes == 0)
         return true;
-    if (!cuda_usable(cuda, err) ||
+    if (!cuda_usable(cuda, err) || !cuda_batch_end(cuda, err) ||
         (staged && bytes > CUDA_STAGING - s->at && !cuda_settle(cuda, err)))
         return false;
     if (staged) {
@@ -179,6 +180,7 @@ bool cuda_copy_to_host(struct cuda *cuda, void *to, uint64_t from, size_t bytes,
         return true;
     return cuda_usable(cuda, err) && cuda_flush(cuda, err) &&
            cuda_may_wait(cuda, "the host reads values", err) && wait_for_ranks(cuda, err) &&
+           cuda_batch_end(cuda, err) &&
            cuda_check(cuda, cuda->driver.copy_to_host(to, from, bytes, cuda->stream), err,
                       "copying %zu bytes from the device", bytes) &&
            cuda_settle(cuda, err);

@@ -153,6 +153,7 @@ enum { QUERIES = 4096 };
 int cuda_wait_for_stream(struct cuda *cuda)
 {
     const struct driver *d = &cuda->driver;
+    cuda_batch_end(cuda, NULL);
     if (!cuda->may_end || !d->stream_query)
         return d->stream_wait(cuda->stream);
     for (;;) {
@@ -171,7 +172,7 @@ bool cuda_settle(struct cuda *cuda, struct err *err)
     struct cuda_failures *f = &cuda->failures;
     uint32_t n = f->n;
     if (!cuda_usable(cuda, err) || !cuda_flush(cuda, err) ||
-        !cuda_may_wait(cuda, "the host waits for the device", err))
+        !cuda_may_wait(cuda, "the host waits for the device", err) || !cuda_batch_end(cuda, err))
         return false;
     n = f->n;
     if (n && !cuda_check(cuda,
@@ -182,6 +183,7 @@ bool cuda_settle(struct cuda *cuda, struct err *err)
     rank_yield(cuda->base.rank);
     if (!cuda_check(cuda, cuda_wait_for_stream(cuda), err, "waiting for the device"))
         return false;
+    cuda_batches_waited(cuda);
     cuda->staging.at = 0;
     f->n = 0;
     if (err_is_set(&cuda->ended))

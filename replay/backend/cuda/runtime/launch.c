@@ -142,12 +142,17 @@ void cuda_log_host(struct cuda *cuda, const char *what, uint32_t node, double st
     launch->on_host = true;
 }
 
+static uint32_t last_node(struct cuda_work work)
+{
+    return work.n_nodes ? work.nodes[work.n_nodes - 1] : 0;
+}
+
 static bool begin_launch(struct cuda *cuda, const char *what, struct cuda_work work,
                          struct cuda_timed *ret, struct err *err)
 {
     struct cuda_failures *f = &cuda->failures;
     *ret = (struct cuda_timed){ .on = cuda->base.log.on };
-    f->last_node = work.n_nodes ? work.nodes[work.n_nodes - 1] : 0;
+    f->last_node = last_node(work);
     f->last_what = what;
     if (!ret->on)
         return true;
@@ -211,9 +216,23 @@ static bool allow_shared(struct cuda *cuda, struct cuda_function *f, uint32_t by
     return true;
 }
 
+static bool add_to_batch(struct cuda *cuda, const struct cuda_function *f, struct cuda_grid g,
+                         const void *args, struct cuda_work work, struct err *err)
+{
+    const struct cuda_node node = { .f = f->f,
+                                    .grid = { g.x, g.y, g.z },
+                                    .block = { g.threads, 1, 1 },
+                                    .shared = g.shared,
+                                    .n_parameters = 1,
+                                    .arguments = args,
+                                    .bytes = f->arguments };
+    return cuda_batch_add(cuda, &node, f->name, last_node(work), err);
+}
+
 bool cuda_launch_work(struct cuda *cuda, struct cuda_function *f, struct cuda_grid g,
                       const void *args, struct cuda_work work, struct err *err)
 {
+    const bool waits = f->arguments && cuda_batches_on(cuda);
     struct cuda_timed timed = { 0 };
     void *arguments[] = { (void *)(uintptr_t)args };
     g.y += g.y == 0;
@@ -221,8 +240,11 @@ bool cuda_launch_work(struct cuda *cuda, struct cuda_function *f, struct cuda_gr
     if (g.x == 0 || cuda->base.unbuilt)
         return true;
     if (!cuda_usable(cuda, err) || !within_limits(f, g, err) ||
-        !allow_shared(cuda, f, g.shared, err) || !begin_launch(cuda, f->name, work, &timed, err))
+        !allow_shared(cuda, f, g.shared, err) || (!waits && !cuda_batch_end(cuda, err)) ||
+        !begin_launch(cuda, f->name, work, &timed, err))
         return false;
+    if (waits)
+        return add_to_batch(cuda, f, g, args, work, err);
     int rc = cuda->driver.launch(f->f, g.x, g.y, g.z, g.threads, 1, 1, g.shared, cuda->stream,
                                  arguments, NULL);
     if (cuda_check(cuda, rc, err, "kernel %s: %u x %u x %u blocks of %u threads", f->name, g.x, g.y,
@@ -254,6 +276,19 @@ void cuda_launch(struct kernel *k, struct cuda_function *f, struct cuda_grid gri
     if (k->failed || !f)
         return;
     if (!cuda_flush(cuda, k->err) || !cuda_launch_work(cuda, f, grid, args, work_of(k), k->err))
+        k->failed = true;
+}
+
+void cuda_launch_node(struct kernel *k, const struct cuda_node *node, const char *what)
+{
+    struct cuda *cuda = cuda_of(k);
+    struct cuda_timed timed;
+    const struct cuda_work work = work_of(k);
+    if (k->failed)
+        return;
+    if (!cuda_usable(cuda, k->err) || !cuda_flush(cuda, k->err) ||
+        !begin_launch(cuda, what, work, &timed, k->err) ||
+        !cuda_batch_add(cuda, node, what, last_node(work), k->err))
         k->failed = true;
 }
 
@@ -294,7 +329,7 @@ bool cuda_library_begin(struct kernel *k, const char *what, void **stream)
     *stream = cuda->stream;
     if (k->failed)
         return false;
-    if (!cuda_usable(cuda, k->err) || !cuda_flush(cuda, k->err) ||
+    if (!cuda_usable(cuda, k->err) || !cuda_flush(cuda, k->err) || !cuda_batch_end(cuda, k->err) ||
         !begin_launch(cuda, what, work_of(k), &cuda->now->timed, k->err))
         k->failed = true;
     return !k->failed && !cuda->base.unbuilt;

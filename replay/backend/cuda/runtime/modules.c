@@ -215,6 +215,10 @@ static bool find_function(struct cuda *cuda, const struct module *module, const 
     if (!cuda_check(cuda, d->module_function(&ret->f, module->module, name), err, "kernel %s",
                     name))
         return false;
+    size_t offset;
+    if (d->function_parameter &&
+        d->function_parameter(ret->f, 0, &offset, &ret->arguments) != CU_OK)
+        ret->arguments = 0;
     return cuda_check(cuda, d->function_attribute(&ret->registers, CU_FUNCTION_REGISTERS, ret->f),
                       err, "kernel %s", name) &&
            cuda_check(cuda, d->function_attribute(&ret->local, CU_FUNCTION_LOCAL, ret->f), err,

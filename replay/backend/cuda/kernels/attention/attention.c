@@ -279,9 +279,11 @@ static void zero_others(struct kernel *k, uint32_t from)
         struct kernel_tensor x = result(k, i);
         if (!x.meta || is_view(k, x) || !cuda_address(k, x) || !x.meta->countable)
             continue;
-        k->failed = !cuda_check(
-            cuda, cuda->driver.fill_bytes(cuda_address(k, x), 0, x.meta->bytes, cuda->stream),
-            k->err, "zeroing result %u", i);
+        k->failed =
+            !cuda_batch_end(cuda, k->err) ||
+            !cuda_check(cuda,
+                        cuda->driver.fill_bytes(cuda_address(k, x), 0, x.meta->bytes, cuda->stream),
+                        k->err, "zeroing result %u", i);
     }
 }
 

@@ -509,6 +509,7 @@ static void test_gone(void **state)
     assert_true(backend_cuda.allocate(&b.cuda->base, 400, &x, &b.err));
     setenv("SYMTAPE_FAKE_LOST", "1:719", 1);
     launch_scale(&b, (uint64_t)(uintptr_t)x.p, 100, 2, 0);
+    assert_false(backend_cuda.wait(&b.cuda->base, &b.err));
     b.err = ERR_INIT;
     backend_cuda.release(&b.cuda->base, &x);
     setenv("SYMTAPE_FAKE_FAIL", "cuDevicePrimaryCtxRetain:0:46", 1);

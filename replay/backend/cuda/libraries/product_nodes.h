@@ -1,0 +1,60 @@
+/* Matmuls of cuBLASLt as nodes of batches (replay/backend/cuda/runtime/batches.c).
+ *
+ * cublasLtMatmul takes 7 to 15 us of the host on an H200, a kernel's node 2.4
+ * (tests/device/results/backend.md). So the kernels of a plan are captured once:
+ * the stream captures a call, and their functions, grids and arguments are read from the graph. The
+ * plan's other matmuls, which have other operands, launch kernels with the same arguments in which
+ * the addresses of operands are replaced. Nothing is launched so if the graph has other nodes than
+ * a few kernels, or if their launches have attributes that a node does not repeat: clusters,
+ * cooperative launches, and launches that overlap with the one before.
+ *
+ * Where the addresses are is found by their values, and is not believed: before nodes with another
+ * address of an operand are launched, the matmul was captured with two addresses of that operand,
+ * and replacing one by the other gave the same bytes. This holds for all plans with the same
+ * functions whose arguments have the addresses at the same places. */
+#ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_PRODUCT_NODES_H
+#define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_PRODUCT_NODES_H
+
+#include "replay/backend/cuda/runtime/cuda.h"
+
+/* The operands of a matmul: a, b, c, the bias, the workspace. */
+enum { PRODUCT_OPERANDS = 5, PRODUCT_WORKSPACE = 4 };
+struct product_operands {
+    uint64_t address[PRODUCT_OPERANDS]; /* 0: none */
+    size_t workspace_bytes;
+    double alpha, beta;
+};
+
+/* A kernel that cuBLASLt launched, with its arguments. */
+enum { GRABBED_NODES = 3, GRABBED_BYTES = 1024 };
+struct grabbed_node {
+    struct cuda_node node; /* without `arguments` */
+    unsigned char arguments[GRABBED_BYTES];
+};
+
+struct product_layout;
+struct product_layouts {
+    vec_of(struct product_layout *)
+    all;
+};
+
+/* The nodes of a plan, as they were captured last. */
+struct product_nodes {
+    uint32_t n; /* 0: not captured */
+    bool refused;
+    struct product_operands operands;
+    struct product_layout *layout; /* NULL: addresses cannot be replaced */
+    struct grabbed_node *nodes;    /* GRABBED_NODES; owned */
+};
+
+/* Returns whether launches of cuBLASLt can be nodes now. */
+bool product_nodes_work(const struct kernel *k);
+/* Adds the matmul to the batch; `run` calls cuBLASLt for it, on the backend's stream. False with
+ * k->failed unset: it must be launched by cuBLASLt. */
+bool product_nodes_launch(struct kernel *k, struct product_layouts *layouts,
+                          struct product_nodes *plan, const struct product_operands *operands,
+                          bool (*run)(void *user), void *user);
+void product_nodes_release(struct product_nodes *plan);
+void product_layouts_release(struct product_layouts *layouts);
+
+#endif
