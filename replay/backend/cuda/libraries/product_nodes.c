@@ -55,8 +55,7 @@ static bool is_plain_kernel(struct cuda *cuda, cu_node node)
     int type = -1;
     return cuda->driver.node_type(node, &type) == CU_OK && type == CU_NODE_KERNEL &&
            !has_attribute(cuda, node, CU_ATTRIBUTE_CLUSTER) &&
-           !has_attribute(cuda, node, CU_ATTRIBUTE_COOPERATIVE) &&
-           !has_attribute(cuda, node, CU_ATTRIBUTE_PROGRAMMATIC);
+           !has_attribute(cuda, node, CU_ATTRIBUTE_COOPERATIVE);
 }
 
 /* Sets where the function's parameters are, which is asked once for each function. */

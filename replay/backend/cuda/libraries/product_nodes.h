@@ -5,8 +5,8 @@
  * the stream captures a call, and their functions, grids and arguments are read from the graph. The
  * plan's other matmuls, which have other operands, launch kernels with the same arguments in which
  * the addresses of operands are replaced. Nothing is launched so if the graph has other nodes than
- * a few kernels, or if their launches have attributes that a node does not repeat: clusters,
- * cooperative launches, and launches that overlap with the one before.
+ * a few kernels, or if their launches have attributes that a node does not repeat: clusters
+ * and cooperative launches.
  *
  * Where the addresses are is found by their values, and is not believed: before nodes with another
  * address of an operand are launched, the matmul was captured with two addresses of that operand,

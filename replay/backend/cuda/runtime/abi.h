@@ -84,7 +84,7 @@ struct cu_kernel_node {
 
 enum { CU_NODE_KERNEL = 0 }; /* CUgraphNodeType */
 /* CUlaunchAttributeID */
-enum { CU_ATTRIBUTE_COOPERATIVE = 2, CU_ATTRIBUTE_CLUSTER = 4, CU_ATTRIBUTE_PROGRAMMATIC = 6 };
+enum { CU_ATTRIBUTE_COOPERATIVE = 2, CU_ATTRIBUTE_CLUSTER = 4 };
 
 /* CUlaunchAttributeValue */
 union cu_attribute {
