@@ -58,7 +58,8 @@ static bool is_plain_kernel(struct cuda *cuda, cu_node node)
            !has_attribute(cuda, node, CU_ATTRIBUTE_COOPERATIVE);
 }
 
-/* Sets where the function's parameters are, which is asked once for each function. */
+/* Sets where the function's parameters are, which is asked once for each function. The driver tells
+ * only by an error that there are no more. */
 static bool parameters_of(struct cuda *cuda, struct cuda_node *node)
 {
     struct cuda_signature s = { .f = node->f };

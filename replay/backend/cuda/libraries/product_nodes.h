@@ -1,6 +1,6 @@
 /* Matmuls of cuBLASLt as nodes of batches (replay/backend/cuda/runtime/batches.c).
  *
- * cublasLtMatmul takes 7 to 15 us of the host on an H200, a kernel's node 2.4
+ * cublasLtMatmul takes 7 to 15 us of the host on an H200, a kernel's node 1 to 2.4
  * (tests/device/results/backend.md). So the kernels of a plan are captured once:
  * the stream captures a call, and their functions, grids and arguments are read from the graph. The
  * plan's other matmuls, which have other operands, launch kernels with the same arguments in which
