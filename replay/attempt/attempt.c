@@ -825,6 +825,9 @@ static bool check_contradictions(struct attempt_run *run)
                                .attempt = load->attempt,
                                .env = run->state.env,
                                .log = &run->log,
+                               .inputs = &load->inputs,
+                               .state = &run->state,
+                               .conditions = &load->settled.conditions,
                                .replayed = load->n_graphs > 0 };
     for (size_t i = 0; i < run->result->graphs.n; i++)
         end.replayed &= run->result->graphs.v[i].error.n == 0;

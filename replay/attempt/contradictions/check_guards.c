@@ -36,6 +36,18 @@ static sym_id hint_of(struct end_checker *k, sym_id expr)
 
 /* ---- Guards ---- */
 
+/* Returns whether a condition is true whatever its symbols are, so that nobody asks it, and
+ * PyTorch knows that, too. */
+static bool cannot_be_false(const struct end_checker *k, const struct guard *guard, sym_id expr)
+{
+    if (expr == SYM_NONE)
+        return false;
+    return (sym_is_relational(k->pool, expr) &&
+            sym_arg(k->pool, expr, 0) == sym_arg(k->pool, expr, 1)) ||
+           (guard->kind == GUARD_EVAL && sym_known(k->pool, expr, NULL, NULL) == SYM_YES &&
+            env_evaluate_static_as(k->end->env, expr, ENV_STATIC_PLAIN, false) == SYM_ID_TRUE);
+}
+
 /* _log_guard() is given what was true: the condition, or its negation (evaluate_expr of
  * torch/fx/experimental/symbolic_shapes.py). */
 static void check_guard(struct end_checker *k, const struct guard *guard, sym_id expr)
@@ -47,8 +59,7 @@ static void check_guard(struct end_checker *k, const struct guard *guard, sym_id
                                  .recorded = guard->expr };
     if (guard_is_denied(k->end->env, expr))
         row.expected = STR("a condition that is true at the hints");
-    else if (expr != SYM_NONE && sym_is_relational(k->pool, expr) &&
-             sym_arg(k->pool, expr, 0) == sym_arg(k->pool, expr, 1))
+    else if (cannot_be_false(k, guard, expr))
         row.expected = STR("a condition that can be false");
     if (row.expected.n)
         add(k, row);
@@ -261,6 +272,7 @@ bool contradictions_check(struct contradictions *c, const struct attempt_end *en
 {
     struct end_checker k = { .found = c, .end = end, .pool = env_pool(end->env) };
     check_guards(&k);
+    k.failed |= !check_tree(c, end);
     check_asserts(&k);
     check_specializations(&k);
     check_unbacked_ranges(&k);

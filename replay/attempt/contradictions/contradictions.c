@@ -17,6 +17,7 @@ void contradictions_release(struct contradictions *c)
     vec_release(&c->list);
     vec_release(&c->others);
     hash_index_release(&c->other_index);
+    intern_release(&c->conditions);
     arena_release(&c->arena);
 }
 

@@ -13,6 +13,7 @@
 
 #include "replay/attempt/guard_log.h"
 #include "replay/attempt/inputs.h"
+#include "replay/attempt/replay_state.h"
 #include "trace/base/hash_index.h"
 #include "trace/events/symbols.h"
 #include "trace/graphs.h"
@@ -48,6 +49,7 @@ struct contradictions {
     vec_of(struct other_input)
     others;
     struct hash_index other_index; /* by node */
+    struct intern conditions;      /* those that are checked at each call, as Python prints them */
     struct arena arena;            /* the texts */
 };
 void contradictions_release(struct contradictions *c);
@@ -89,6 +91,9 @@ struct attempt_end {
     uint32_t attempt;
     struct shape_env *env;
     struct guard_log *log;
+    const struct inputs *inputs;
+    const struct replay_state *state;
+    const struct intern *conditions;   /* those that are checked at each call */
     bool replayed;                     /* the attempt had graphs, and all were walked */
     const struct graph *const *graphs; /* those that could be read */
     size_t n_graphs;

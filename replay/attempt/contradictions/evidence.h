@@ -85,4 +85,8 @@ void settle_gradients(struct evidence *e, struct inputs *inputs);
 void settle_hints(struct evidence *e, struct inputs *inputs);
 void settle_inputs(struct evidence *e, struct inputs *inputs);
 
+/* A step of contradictions_check(): guards beside the conditions that are checked at each call.
+ * False: out of memory. */
+bool check_tree(struct contradictions *c, const struct attempt_end *end);
+
 #endif

@@ -115,7 +115,8 @@ struct graph_family {
     struct witnesses *witnesses; /* by input */
     struct node_names joint, forward;
     struct size_lists sizes;
-    bool whole; /* AOT got the graph as a whole: its inputs have the numbers of the placeholders */
+    bool parted; /* the joint graph was cut into a forward and a backward graph */
+    bool whole;  /* AOT got the graph as a whole: its inputs have the numbers of the placeholders */
 };
 
 static void family_release(struct graph_family *f)
@@ -209,13 +210,6 @@ static void family_open(struct evidence *e, struct graph_family *f,
         add_size_lists(e, f);
 }
 
-static void family_close(struct evidence *e, struct graph_family *f)
-{
-    for (uint32_t i = 0; i < f->n_inputs && !e->failed; i++)
-        witnesses_vote(e, &f->witnesses[i]);
-    family_release(f);
-}
-
 /* Adds a node of that name, with its sizes only where its strides may be others. */
 static void add_named(struct evidence *e, struct witnesses *w, const struct node_names *names,
                       struct str name)
@@ -227,33 +221,37 @@ static void add_named(struct evidence *e, struct witnesses *w, const struct node
                                            .shape = evidence_shape(e, names->graph->graph, node) });
 }
 
-/* Adds the output that a tangent belongs to: "TangentAOTInput(output=PlainAOTOutput(idx=0))". AOT
- * may choose other strides for it. */
+/* Returns the node of the output that a tangent belongs to, or NULL:
+ * "TangentAOTInput(output=PlainAOTOutput(idx=0))". */
+static const struct node *tangent_output(const struct graph *graph, struct str descriptor)
+{
+    uint64_t index, other;
+    if (!aot_index(descriptor, STR("TangentAOTInput(output=PlainAOTOutput(idx="), &index))
+        return NULL;
+    const struct node *output = graph->n_nodes ? &graph->nodes[graph->n_nodes - 1] : NULL;
+    if (!output || output->op != NODE_OUTPUT || !graph->output_descriptors)
+        return NULL;
+    const struct arg *args = node_args(graph, output);
+    for (uint32_t i = 0; i < output->n_args; i++)
+        if (aot_index(graph->output_descriptors[i], STR("PlainAOTOutput(idx="), &other) &&
+            other == index && args[i].kind == ARG_NODE && args[i].u.node < graph->n_nodes)
+            return &graph->nodes[args[i].u.node];
+    return NULL;
+}
+
+/* Adds the output that a tangent belongs to. AOT may choose other strides for it. */
 static void add_output(struct evidence *e, struct witnesses *w, const struct node_names *names,
                        struct str descriptor)
 {
-    uint64_t index, other;
-    if (!names->graph ||
-        !aot_index(descriptor, STR("TangentAOTInput(output=PlainAOTOutput(idx="), &index))
+    const struct node *node = names->graph ? tangent_output(names->graph->graph, descriptor) : NULL;
+    if (!node)
         return;
-    const struct graph *graph = names->graph->graph;
-    const struct node *output = graph->n_nodes ? &graph->nodes[graph->n_nodes - 1] : NULL;
-    if (!output || output->op != NODE_OUTPUT || !graph->output_descriptors)
-        return;
-    const struct arg *args = node_args(graph, output);
-    for (uint32_t i = 0; i < output->n_args; i++) {
-        if (!aot_index(graph->output_descriptors[i], STR("PlainAOTOutput(idx="), &other) ||
-            other != index || args[i].kind != ARG_NODE || args[i].u.node >= graph->n_nodes)
-            continue;
-        const struct node *node = &graph->nodes[args[i].u.node];
-        struct shape shape = evidence_shape(e, graph, node);
-        const sym_id *usual = shape.stride;
-        shape.stride = NULL;
-        witnesses_add(
-            w, (struct witness){
-                   .graph = names->graph, .node = node, .shape = shape, .usual_stride = usual });
-        return;
-    }
+    struct shape shape = evidence_shape(e, names->graph->graph, node);
+    const sym_id *usual = shape.stride;
+    shape.stride = NULL;
+    witnesses_add(w,
+                  (struct witness){
+                      .graph = names->graph, .node = node, .shape = shape, .usual_stride = usual });
 }
 
 /* A placeholder of a backward graph is a value of the forward or the joint graph, or a tangent. */
@@ -270,6 +268,61 @@ static void settle_saved_value(struct evidence *e, struct graph_family *f,
     add_output(e, &w, &f->joint, node->descriptor);
     add_output(e, &w, &f->forward, node->descriptor);
     witnesses_vote(e, &w);
+}
+
+/* Returns whether a tensor is contiguous in the order of its dimensions, or, `last`, with its
+ * channels last; where its strides are not known, it may be. */
+static bool may_be_contiguous(const struct evidence *e, const struct shape *shape, bool last)
+{
+    int64_t size, stride, next = 1;
+    for (uint32_t i = 0; i < shape->ndim; i++) {
+        uint32_t d = shape->ndim - 1 - i;
+        if (last)
+            d = i == 0 ? 1 : i == shape->ndim - 1 ? 0 : d + 1;
+        if (!sym_to_i64(e->pool, shape->size[d], &size) ||
+            !sym_to_i64(e->pool, shape->stride[d], &stride))
+            return true;
+        if (size != 1 && stride != next)
+            return false;
+        if (size > 1 && __builtin_mul_overflow(next, size, &next))
+            return true;
+    }
+    return true;
+}
+
+/* Returns whether AOT cannot have given a tangent of its output's sizes its strides: they are
+ * neither those of the output, nor contiguous, nor channels last
+ * (coerce_tangent_and_suggest_memory_format() and MemoryFormatMeta of
+ * torch/_functorch/_aot_autograd). */
+static bool has_other_strides(const struct evidence *e, const struct shape *tangent,
+                              struct shape output)
+{
+    if (!tangent->stride || !output.stride || shapes_agree(e->pool, tangent, &output))
+        return false;
+    output.stride = NULL;
+    return shapes_agree(e->pool, tangent, &output) && !may_be_contiguous(e, tangent, false) &&
+           (tangent->ndim < 4 || !may_be_contiguous(e, tangent, true));
+}
+
+/* The tangents of a joint graph that was not cut, because AOTAutograd began again or failed. */
+static void settle_tangents(struct evidence *e, const struct graph_family *f)
+{
+    const struct recorded_graph *joint = f->joint.graph;
+    for (uint32_t i = 0; joint && !f->parted && i < joint->graph->n_nodes && !e->failed; i++) {
+        const struct node *node = &joint->graph->nodes[i];
+        const struct node *output =
+            node->op == NODE_PLACEHOLDER ? tangent_output(joint->graph, node->descriptor) : NULL;
+        if (!output)
+            continue;
+        struct shape tangent = evidence_shape(e, joint->graph, node);
+        struct shape expected = evidence_shape(e, joint->graph, output);
+        struct witnesses w = { .n = 0 };
+        if (!has_other_strides(e, &tangent, expected))
+            continue;
+        witnesses_add(&w, (struct witness){ .graph = joint, .node = output, .shape = expected });
+        witnesses_add(&w, (struct witness){ .graph = joint, .node = node, .shape = tangent });
+        witnesses_vote(e, &w);
+    }
 }
 
 static bool is_aot(enum graph_kind kind)
@@ -321,6 +374,14 @@ static void settle_joint_gradients(struct evidence *e, struct graph_family *f,
             settle_gradient(e, f->witnesses[index].v[0].described, true, joint->record);
 }
 
+static void family_close(struct evidence *e, struct graph_family *f)
+{
+    settle_tangents(e, f);
+    for (uint32_t i = 0; i < f->n_inputs && !e->failed; i++)
+        witnesses_vote(e, &f->witnesses[i]);
+    family_release(f);
+}
+
 /* Adds a graph that AOT made of the family's. */
 static void family_add(struct evidence *e, struct graph_family *f,
                        const struct recorded_graph *graph)
@@ -341,8 +402,11 @@ static void family_add(struct evidence *e, struct graph_family *f,
     }
     if (graph->kind == GRAPH_JOINT && f->whole && !e->failed)
         settle_joint_gradients(e, f, graph);
-    if (graph->kind == GRAPH_JOINT)
+    if (graph->kind == GRAPH_JOINT) {
+        settle_tangents(e, f);
         names_read(e, &f->joint, graph);
+    }
+    f->parted = graph->kind != GRAPH_JOINT;
     if (graph->kind == GRAPH_FORWARD)
         names_read(e, &f->forward, graph);
 }

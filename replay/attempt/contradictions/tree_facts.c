@@ -59,6 +59,12 @@ static void read_bounds(struct evidence *e, struct str code)
     }
 }
 
+static void read_condition(struct evidence *e, struct str code)
+{
+    read_bounds(e, code);
+    e->failed |= intern(&e->found->conditions, code) == INTERN_NONE;
+}
+
 void evidence_read_tree(struct evidence *e)
 {
     struct str tree = e->records->tree;
@@ -67,7 +73,7 @@ void evidence_read_tree(struct evidence *e)
         if (str_is(guard.kind, "TENSOR_MATCH"))
             read_tensor_match(e, guard.code);
         else if (str_is(guard.kind, "LAMBDA_GUARD"))
-            read_bounds(e, guard.code);
+            read_condition(e, guard.code);
 }
 
 const struct tree_fact *evidence_tree_fact(const struct evidence *e, struct str source)

@@ -245,6 +245,27 @@ static void tangents(void **state)
     world_close(&w);
 }
 
+/* A joint graph alone: AOTAutograd gives a tangent the strides of its output, or contiguous ones.
+ */
+static void tangents_alone(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct world w;
+    assert_true(world_open(&w, "4", &err));
+    graph_free(w.forward);
+    w.forward = graph_parse(str_of(joint_text), &err);
+    assert_no_err(&err);
+    w.graphs[0] = (struct recorded_graph){ 0, FORWARD, GRAPH_JOINT, w.forward };
+    w.records.n_graphs = 1;
+    struct contradiction row = settle_one(&w);
+    assert_int_equal(row.kind, CONTRADICTION_PLACEHOLDER);
+    assert_int_equal(row.record, FORWARD);
+    assert_str_is(row.name, "tangents_1");
+    assert_str_is(row.expected, "f32[s0, 8][8, 1]cpu");
+    world_close(&w);
+}
+
 static void many_placeholders(void **state)
 {
     (void)state;
@@ -272,6 +293,9 @@ struct end_world {
     struct guard_list list;
     struct symbol_table table;
     struct guard_log log;
+    struct replay_state state;
+    struct inputs inputs;
+    struct intern conditions;
     struct contradictions found;
 };
 
@@ -306,9 +330,14 @@ static bool end_open(struct end_world *w, struct err *err)
 
 static bool end_run(struct end_world *w)
 {
-    struct attempt_end end = {
-        .guards = &w->list, .symbols = &w->table, .env = w->env, .log = &w->log, .replayed = true
-    };
+    struct attempt_end end = { .guards = &w->list,
+                               .symbols = &w->table,
+                               .env = w->env,
+                               .log = &w->log,
+                               .inputs = &w->inputs,
+                               .state = &w->state,
+                               .conditions = &w->conditions,
+                               .replayed = true };
     return guard_log_apply(&w->log, UINT32_MAX, true) && guard_log_gather(&w->log) &&
            contradictions_check(&w->found, &end);
 }
@@ -317,6 +346,7 @@ static void end_close(struct end_world *w)
 {
     contradictions_release(&w->found);
     guard_log_release(&w->log);
+    intern_release(&w->conditions);
     shape_env_free(w->env);
     buf_release(&w->guard);
     buf_release(&w->symbol);
@@ -344,6 +374,45 @@ static void guards_and_specializations(void **state)
     assert_true(end_run(&w));
     assert_int_equal(w.found.list.n, 2);
     assert_str_is(w.found.list.v[1].expected, "no specialization");
+    end_close(&w);
+}
+
+static void open_with_guard(struct end_world *w, const char *condition)
+{
+    struct err err = ERR_INIT;
+    assert_true(end_open(w, &err));
+    buf_clear(&w->guard);
+    buf_printf(&w->guard, condition, STR_ARG(buf_str(&w->symbol)));
+    w->guards[0].expr = buf_str(&w->guard);
+    w->log.n_recorded = 1;
+    w->table.n_specializations = 0;
+}
+
+/* A guard that is true at the hints, but not among the conditions of each call, one of which is of
+ * no guard; and one that nobody asks, because it is always true. */
+static void guards_beside_conditions(void **state)
+{
+    (void)state;
+    struct end_world w;
+    open_with_guard(&w, "Eq(Mod(%.*s, 4), 0)");
+    assert_true(intern(&w.conditions, STR("(x % 2) == 0")) != INTERN_NONE);
+    assert_true(end_run(&w));
+    assert_int_equal(w.found.list.n, 1);
+    assert_int_equal(w.found.list.v[0].record, 3);
+    assert_str_is(w.found.list.v[0].expected, "(x % 2) == 0");
+    end_close(&w);
+
+    open_with_guard(&w, "Eq(Mod(%.*s, 4), 0)");
+    assert_true(intern(&w.conditions, STR("(x % 4) == 0")) != INTERN_NONE);
+    assert_true(intern(&w.conditions, STR("(y % 2) == 0")) != INTERN_NONE);
+    assert_true(end_run(&w));
+    assert_int_equal(w.found.list.n, 0);
+    end_close(&w);
+
+    open_with_guard(&w, "Ne(Mod(%.*s, 2), 2)");
+    assert_true(end_run(&w));
+    assert_int_equal(w.found.list.n, 1);
+    assert_str_is(w.found.list.v[0].expected, "a condition that can be false");
     end_close(&w);
 }
 
@@ -387,8 +456,10 @@ int main(void)
         cmocka_unit_test(guards_of_each_call),
         cmocka_unit_test(placeholders),
         cmocka_unit_test(tangents),
+        cmocka_unit_test(tangents_alone),
         cmocka_unit_test(many_placeholders),
         cmocka_unit_test(guards_and_specializations),
+        cmocka_unit_test(guards_beside_conditions),
         cmocka_unit_test(memory_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
