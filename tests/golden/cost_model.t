@@ -82,10 +82,10 @@ The lines whose time differs most from what units make of their calls.
     $ symtape profile --cost-model --limit 4 $RECORDINGS/encoder.log.zst | sed -n '/^Lines/,$p'
     Lines of the program whose time in Dynamo and AOTAutograd is unexplained
       unexplained    time  expected  line                code
-          -863 ms  517 ms    1.38 s  demo/encoder.py:47  return x + self.mlp(self.norm2(x))
-           451 ms  1.78 s    1.33 s  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
-          -381 ms  291 ms    672 ms  demo/encoder.py:46  x = x + self.attention(self.norm1(x))
-           262 ms  1.52 s    1.25 s  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
+          -893 ms  517 ms    1.41 s  demo/encoder.py:47  return x + self.mlp(self.norm2(x))
+           452 ms  1.78 s    1.33 s  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
+          -379 ms  291 ms    670 ms  demo/encoder.py:46  x = x + self.attention(self.norm1(x))
+           264 ms  1.52 s    1.25 s  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
       ... and 7 more
 
     $ symtape profile --cost-model --json $RECORDINGS/encoder.log.zst | python3 -c 'import json, sys; rows = json.load(sys.stdin)["cost_model"]["lines"]; print(len(rows), all(r["ns"] - r["expected_ns"] == r["unexplained_ns"] for r in rows), rows == sorted(rows, key=lambda r: -abs(r["unexplained_ns"])))'

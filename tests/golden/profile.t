@@ -187,9 +187,9 @@ Costs of operators, in one replay of the graphs since this was not recorded with
     Expansion: calls by level in each compile's last attempt (x: of Dynamo's)
     Costs of operators in one replay of the graphs (record --deep has the real ones)
       dispatches  deepest  calls  guards  exprs  evaluations  symbolic tensors  operator
-               -        -     18      47  1,734        1,176                42  aten.matmul.default
-               -        -     36      54  1,375          776                60  aten.linear.default
-               -        -     36      25  1,112          331                12  aten.unflatten.int
+               -        -     18      47  1,734        1,248                45  aten.matmul.default
+               -        -     36      54  1,375          809                66  aten.linear.default
+               -        -     36      25  1,112          380                14  aten.unflatten.int
       ... and 33 more
 
     Tensors with symbolic sizes made by line, in one replay
@@ -203,7 +203,7 @@ In another order: by operator, user line, user stack, module.
     $ symtape profile -n 3 --by op,line,stack,module $RECORDINGS/encoder.log.zst
     By operator
       dispatches  symbolic tensors  ATen calls  op
-             418                24          96  aten.view.default
+             418                16          96  aten.view.default
              264                12          24  aten.addmm.default
              216                 -          24  aten._unsafe_view.default
       ... and 52 more

@@ -118,6 +118,7 @@ struct tensor new_tensor_format(struct call *c, enum dtype dtype, struct device 
     struct tensor x = make_fresh_tensor(c, dtype, device, sizes, strides, n, bytes);
     x.channels_last =
         (format == FORMAT_CHANNELS_LAST && n == 4) || (format == FORMAT_CHANNELS_LAST_3D && n == 5);
+    x.contiguous = format == FORMAT_CONTIGUOUS;
     return x;
 }
 

@@ -56,6 +56,7 @@ struct tensor {
      * (TensorImpl::empty_tensor_restride_symint of c10/core/TensorImpl.cpp). No other tensor of its
      * meta has this: PyTorch's cache makes the results of a hit by their strides. */
     bool channels_last;
+    bool contiguous;  /* the same with contiguous strides */
     bool cached_view; /* PyTorch's cache made it (layout/cached_views.h) */
     /* Of a tensor that vmap batches, its number, from 1, in ops.batched (context.h); 0: of others.
      */

@@ -82,7 +82,7 @@ void mark_cached_views(struct call *c)
 
 bool contiguity_is_known(const struct call *c, struct tensor x)
 {
-    return x.cached_view && c->op && !c->op->composite;
+    return c->op && (c->op->composite ? x.contiguous : x.cached_view);
 }
 
 void cached_views_clear(struct cached_views *views)

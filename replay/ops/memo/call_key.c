@@ -2,8 +2,14 @@
 
 #include "trace/base/hash.h"
 
-/* A tensor's first word: its kind, KEY_CHANNELS_LAST, and the index of its storage. */
-enum { MAX_WORDS = 1 << 16, MAX_NESTING = 16, KEY_CHANNELS_LAST = 1 << 8, KEY_STORAGE_SHIFT = 9 };
+/* A tensor's first word: its kind, how empty() made it, and the index of its storage. */
+enum {
+    MAX_WORDS = 1 << 16,
+    MAX_NESTING = 16,
+    KEY_CHANNELS_LAST = 1 << 8,
+    KEY_CONTIGUOUS = 1 << 9,
+    KEY_STORAGE_SHIFT = 10
+};
 
 void call_keys_release(struct call_keys *keys)
 {
@@ -46,7 +52,10 @@ static bool key_tensor(struct call_keys *keys, struct call_key *key, struct tens
     uint32_t index = 0;
     if (x.data)
         key->usable = false; /* because the result may depend on the data */
-    uint32_t format = key->composite && x.channels_last ? KEY_CHANNELS_LAST : 0;
+    uint32_t format = !key->composite   ? 0
+                      : x.channels_last ? KEY_CHANNELS_LAST
+                      : x.contiguous    ? KEY_CONTIGUOUS
+                                        : 0;
     return storage_index(keys, key, x.storage, &index) &&
            put2(keys, VALUE_TENSOR | format | index << KEY_STORAGE_SHIFT, x.meta->id);
 }
