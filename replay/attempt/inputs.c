@@ -311,13 +311,13 @@ enum { MAX_LOOKUPS = 64 }; /* of values that several symbols have; each reads th
 
 /* Which sizes with one value share a symbol. */
 struct shared_value {
-    bool *last;     /* points to the latest recorded symbol of the value */
-    bool *owner;    /* points to the symbol that a size without a symbol of its own uses */
-    bool sure;      /* no other symbol of the value existed when the owner was shared first */
-    bool printed;   /* a graph prints the owner */
-    bool *alike;    /* points to a symbol whose size a graph prints as it prints that of the user */
-    bool of_base;   /* `last` is a size of a view's base */
-    bool of_stride; /* a stride has a symbol of the value, which sizes share, too */
+    bool *last;    /* points to the latest recorded symbol of the value */
+    bool *owner;   /* points to the symbol that a size without a symbol of its own uses */
+    bool sure;     /* no other symbol of the value existed when the owner was shared first */
+    bool printed;  /* a graph prints the owner */
+    bool *alike;   /* points to a symbol whose size a graph prints as it prints that of the user */
+    bool of_base;  /* `last` is a size of a view's base */
+    bool of_other; /* a stride or an offset has a symbol of the value, which sizes share, too */
     uint32_t recorded;
     const struct input_tensor *user; /* the first tensor with such a size, and its dimension */
     uint32_t user_dim;
@@ -356,20 +356,27 @@ static bool see_size(struct shared_sizes *s, const struct input_tensor *t, uint3
             v->owner = v->last;
             v->sure = v->recorded == 1;
         }
-    } else if (!v->of_stride && !t->attribute) {
+    } else if (!v->of_other && !t->attribute) {
         s->static_by_default = true;
     }
     return true;
 }
 
-static bool see_stride(struct shared_sizes *s, const struct input_tensor *t, uint32_t d)
+/* Notes the value of a stride or an offset with a symbol. */
+static bool see_other(struct shared_sizes *s, int64_t value, const struct recorded_symbol *symbol)
 {
-    if (!t->stride_symbol[d].name.n)
-        return true;
-    struct shared_value *v = find_shared_value(s, t->stride[d]);
+    struct shared_value *v = symbol->name.n ? find_shared_value(s, value) : NULL;
     if (v)
-        v->of_stride = true;
-    return v != NULL;
+        v->of_other = true;
+    return v || !symbol->name.n;
+}
+
+static bool see_strides_and_offset(struct shared_sizes *s, const struct input_tensor *t)
+{
+    bool ok = see_other(s, t->offset, t->offset_symbol);
+    for (uint32_t d = 0; d < t->ndim && ok; d++)
+        ok = see_other(s, t->stride[d], &t->stride_symbol[d]);
+    return ok;
 }
 
 /* Returns what a graph prints for a size of an input; NULL if that has none. */
@@ -487,8 +494,7 @@ bool inputs_guess_sharing(struct inputs *inputs, const struct graph *dynamo)
         for (uint32_t d = 0; d < t->ndim && ok; d++)
             ok = t->size[d] == 0 || t->size[d] == 1 || t->fixed[d] || t->unbacked[d] ||
                  see_size(&s, t, d);
-        for (uint32_t d = 0; d < t->ndim && ok; d++)
-            ok = see_stride(&s, t, d);
+        ok = ok && see_strides_and_offset(&s, t);
     }
     inputs->static_by_default = s.static_by_default;
     unsigned lookups = 0;
@@ -503,7 +509,7 @@ bool inputs_guess_sharing(struct inputs *inputs, const struct graph *dynamo)
         struct shared_value *v = &s.values.v[i];
         if (v->user && !v->sure && !v->printed && i < MAX_LOOKUPS)
             share_alike(inputs, v);
-        bool *owner = v->owner ? v->owner : v->recorded == 1 && !v->of_stride ? v->last : NULL;
+        bool *owner = v->owner ? v->owner : v->recorded == 1 && !v->of_other ? v->last : NULL;
         if (owner)
             *owner = true;
     }

@@ -141,6 +141,16 @@ static bool is_specialized(const struct ops *ops, const struct schema_slot *slot
            value.u.sym > SYM_ID_TRUE && !sym_is_number(ops->pool, value.u.sym);
 }
 
+/* Returns a number as a float, if it is a constant; else as it is. */
+static sym_id float_of(struct sym_pool *pool, struct value number)
+{
+    int64_t n;
+    if (number.kind == VALUE_BOOL && number.u.sym <= SYM_ID_TRUE)
+        return sym_float(pool, number.u.sym == SYM_ID_TRUE);
+    bool whole = number.kind != VALUE_BOOL && sym_to_i64(pool, number.u.sym, &n);
+    return whole ? sym_float(pool, (double)n) : number.u.sym;
+}
+
 /* Converts a value that fits into the form that rules expect. False: refused. */
 static bool convert_value(struct ops *ops, const struct schema_slot *slot, struct value value,
                           struct value *ret)
@@ -160,10 +170,7 @@ static bool convert_value(struct ops *ops, const struct schema_slot *slot, struc
     if (is_specialized(ops, slot, *ret) && !specialize_number(ops, ret))
         return false;
     if (slot->type == SCHEMA_FLOAT && ret->kind != VALUE_FLOAT) {
-        *ret =
-            value_sym(VALUE_FLOAT, ret->kind != VALUE_BOOL && sym_to_i64(ops->pool, ret->u.sym, &n)
-                                       ? sym_float(ops->pool, (double)n)
-                                       : ret->u.sym);
+        *ret = value_sym(VALUE_FLOAT, float_of(ops->pool, *ret));
     } else if ((slot->type == SCHEMA_INT || slot->type == SCHEMA_SYMINT) &&
                ret->kind == VALUE_BOOL && ret->u.sym <= SYM_ID_TRUE) {
         *ret = value_int(sym_integer(ops->pool, ret->u.sym == SYM_ID_TRUE));

@@ -37,7 +37,8 @@ static bool accepts_item(const struct schema_slot *slot, struct value value, boo
     case SCHEMA_SYMINT:
         return value.kind == VALUE_INT || (tensor && (value.u.tensor.meta->dtype == DTYPE_I64 ||
                                                       value.u.tensor.meta->dtype == DTYPE_I32));
-    case SCHEMA_FLOAT: return value.kind == VALUE_INT || value.kind == VALUE_FLOAT || tensor;
+    /* A bool is an int of Python (THPUtils_checkDouble of torch/csrc/utils/python_numbers.h). */
+    case SCHEMA_FLOAT: return value_is_number(value) || tensor;
     case SCHEMA_BOOL: return value.kind == VALUE_BOOL;
     case SCHEMA_COMPLEX: return value_is_number(value) || value.kind == VALUE_COMPLEX;
     case SCHEMA_STRING: return value.kind == VALUE_STRING;

@@ -20,7 +20,7 @@ struct world {
     int64_t size[3], stride[3];
     bool duck[3], marked[3], fixed[3], unbacked[3];
     struct dim_change change[3];
-    struct recorded_symbol symbols[3], stride_symbols[3];
+    struct recorded_symbol symbols[3], stride_symbols[3], offset_symbols[2];
     struct input inputs[2];
 };
 
@@ -43,7 +43,8 @@ static struct inputs inputs_of(struct world *w)
                                                    .unbacked = &w->unbacked[2 * i],
                                                    .change = &w->change[2 * i],
                                                    .size_symbol = &w->symbols[2 * i],
-                                                   .stride_symbol = &w->stride_symbols[2 * i] } };
+                                                   .stride_symbol = &w->stride_symbols[2 * i],
+                                                   .offset_symbol = &w->offset_symbols[i] } };
     struct inputs ret = { 0 };
     ret.list.v = w->inputs;
     ret.list.n = 2;
@@ -103,18 +104,24 @@ static void test_fixed_beside_base(void **state)
     graph_free(dynamo);
 }
 
-/* A size without a symbol has the value of a stride's symbol, or no symbol has it. */
-static void test_shared_with_stride(void **state)
+/* A size without a symbol has the value of a stride's or an offset's symbol, or no symbol has it.
+ */
+static void test_shared_with_stride_or_offset(void **state)
 {
     (void)state;
-    for (int shared = 0; shared < 2; shared++) {
+    for (int shared = 0; shared < 3; shared++) {
         struct world w;
         struct inputs inputs = inputs_of(&w);
         w.size[1] = 8;
         w.symbols[1] = (struct recorded_symbol){ .name = STR("s8"), .value = STR("8") };
         w.stride[0] = w.size[2] = 5;
-        if (shared)
-            w.stride_symbols[0] = (struct recorded_symbol){ .name = STR("s5"), .value = STR("5") };
+        struct recorded_symbol s5 = { .name = STR("s5"), .value = STR("5") };
+        if (shared == 1)
+            w.stride_symbols[0] = s5;
+        if (shared == 2) {
+            w.inputs[0].tensor.offset = 5;
+            w.offset_symbols[0] = s5;
+        }
         assert_true(inputs_guess_sharing(&inputs, NULL));
         assert_int_equal(inputs.static_by_default, !shared);
     }
@@ -161,7 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fixed),
         cmocka_unit_test(test_fixed_beside_base),
-        cmocka_unit_test(test_shared_with_stride),
+        cmocka_unit_test(test_shared_with_stride_or_offset),
         cmocka_unit_test(test_shared_with_parameter),
         cmocka_unit_test(test_memory),
     };

@@ -647,6 +647,19 @@ static void test_masked(void **arg)
                  "f32[s77, s27][s27, 1]cuda:0");
 }
 
+/* F.pad(mask, (1, 0), value=True): a bool is an int of Python, which a float may be given as. */
+static void test_bool_for_float(void **arg)
+{
+    struct state *st = *arg;
+    struct value sides[] = { integer(st, 1), integer(st, 0) };
+    struct value args[] = { tensor(st, (sym_id[]){ st->s, st->t }, 2),
+                            value_items(VALUE_TUPLE, sides, 2),
+                            { .kind = VALUE_STRING, .u.text = STR("constant") },
+                            py_bool(true) };
+    assert_value(st, function(st, "torch._C._nn.pad", args, 4, NULL, 0),
+                 "f32[s77, s27 + 1][s27 + 1, 1]cuda:0");
+}
+
 static void test_unknown(void **arg)
 {
     struct state *st = *arg;
@@ -689,6 +702,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_attention_of_matrices, setup, teardown),
         cmocka_unit_test_setup_teardown(test_multi_head_attention, setup, teardown),
         cmocka_unit_test_setup_teardown(test_masked, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_bool_for_float, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unknown, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
