@@ -64,8 +64,10 @@ static bool add_look_up(struct dispatch_times *t, const struct deep_cost *cost, 
 {
     struct operator_times *row = cost->op.n ? times_row(t, cost->op) : NULL;
     add_time(key ? &t->key : &t->entry, cost->count, cost->ns);
-    if (row)
+    if (row) {
         add_time(key ? &row->key : &row->entry, cost->count, cost->ns);
+        t->by_operator = true;
+    }
     return row || !cost->op.n;
 }
 
@@ -400,7 +402,9 @@ static const struct pass_operator *same_row(const struct replay *replay,
  * in `bare` the first time. PyTorch keeps what it found out about expressions, so that it takes
  * half of it. The fast path, and the meta kernels of views (_reshape_view_helper in torch/_refs),
  * compare sizes all the same. Most of a dispatch that takes long is what is kept. Measured with
- * PyTorch 2.13 on nine models (tests/ablations_torch.py --all). */
+ * PyTorch 2.13 on nine models (tests/ablations_torch.py --all). Where keys and entries are not told
+ * by operator `bare` is too rough for this, and the dispatch takes as long as a hit without its
+ * key. */
 static double known_time(const struct dispatch_times *t, struct str op, enum dispatch_path path,
                          double bare)
 {
@@ -408,6 +412,8 @@ static double known_time(const struct dispatch_times *t, struct str op, enum dis
     bool compares = path != PATH_COMPUTED || str_is(op, "aten.view.default") ||
                     str_is(op, "aten._unsafe_view.default");
     double known = compares ? bare : SHARE * bare, most = MOST * mean_of_all(t, PATH_PROXY);
+    if (!t->by_operator)
+        return without(dispatch_time_mean(t, op, PATH_HIT), mean(&t->key));
     return known < most || most <= 0 ? known : most;
 }
 
@@ -422,7 +428,7 @@ static double spared_on_path(const struct dispatch_times *t, struct str op, enum
     uint64_t bypassed = old && path == PATH_COMPUTED ? take(&n, old[PATH_BYPASS]) : 0;
     double bypass = without(dispatch_time_mean(t, op, PATH_BYPASS), key_mean(t, op));
     return (double)first * (each - bare) + (double)bypassed * (each - bypass) +
-           (double)n * (each - known_time(t, op, path, bare));
+           (double)n * without(each, known_time(t, op, path, bare));
 }
 
 /* Returns the time that calls spare which are computed without the cache. */
@@ -477,9 +483,12 @@ static double nested_time(const struct dispatch_times *t, const struct pass_oper
     double computed = t->nested_computed.count ? mean(&t->nested_computed) : all;
     uint64_t misses = p->step_misses, hits = take(&n, p->step_hits);
     if (off) {
-        computed = rest->count ? mean(rest) : without(computed, mean(&t->key) + mean(&t->entry));
+        computed = t->by_operator && rest->count
+                       ? mean(rest)
+                       : without(computed, mean(&t->key) + mean(&t->entry));
         misses = before ? before->paths.step_misses : n;
-        all = known_time(t, row->op, PATH_COMPUTED, computed);
+        all = t->by_operator ? known_time(t, row->op, PATH_COMPUTED, computed)
+                             : without(hit, mean(&t->key));
     }
     misses = take(&n, misses);
     return (double)hits * hit + (double)misses * computed + (double)n * all;

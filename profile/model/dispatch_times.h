@@ -58,6 +58,7 @@ struct dispatch_times {
     /* Of a call that misses the cache: its key, and the entry that is made of its result. Where the
      * recording does not have them, dispatch_times_find() sets those that symtape ships. */
     struct path_time key, entry;
+    bool by_operator;    /* keys and entries are told for each operator, too */
     struct intern names; /* of the operators */
     vec_of(struct operator_times)
     operators;

@@ -12,7 +12,7 @@ Each change to PyTorch's dispatcher beside the baseline. An operator may be name
     fastpath-if-symbolic        938           3,742         200    822           114   108       1,307     489          4.88 s  -15.0 ms  -17.2 ms to -12.0 ms
     always-slow                 938           3,937         195    822            99     0       1,391     568          5.37 s   -514 ms    -689 ms to -445 ms
     restore-mode-before-slow    938           3,742         206    822           105    99       1,307     489          4.86 s  -62.1 us  -72.1 us to -62.1 us
-    cache                       938           7,581         693    822           675   657           0       0          5.72 s   -861 ms     -1.24 s to 142 ms
+    cache                       938           7,581         693    822           675   657           0       0          5.86 s   -995 ms   -1.36 s to -39.3 ms
     cache:aten.add              938           3,794         203    822           178   160       1,251     456          4.86 s   3.25 ms   -50.9 ms to 98.2 ms
     cached-meta                 938           3,401         173    822           102    96       1,303     371          4.25 s    606 ms      465 ms to 697 ms
     fastpath:aten.gelu changes no count of these graphs
@@ -46,11 +46,11 @@ Several at once, and what they do to each other.
 
     $ symtape replay $RECORDINGS/encoder.log.zst --ablate cache+fastpath,cache
     Dispatches that PyTorch makes while it compiles these graphs, estimated
-    ablation        calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time    saved             between  interaction
-    baseline          938           3,742         200    822           105    99       1,307     489          4.86 s     0 ns                   -            -
-    cache             938           7,581         693    822           675   657           0       0          5.72 s  -861 ms   -1.24 s to 142 ms            -
-    fastpath          938           3,937         195    822             0     0       1,391     568          5.11 s  -254 ms  -437 ms to -154 ms            -
-    cache+fastpath    938           9,867         693    822             0     0           0       0          7.40 s  -2.54 s  -3.74 s to -1.08 s       -2,091
+    ablation        calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time    saved              between  interaction
+    baseline          938           3,742         200    822           105    99       1,307     489          4.86 s     0 ns                    -            -
+    cache             938           7,581         693    822           675   657           0       0          5.86 s  -995 ms  -1.36 s to -39.3 ms            -
+    fastpath          938           3,937         195    822             0     0       1,391     568          5.11 s  -254 ms   -437 ms to -154 ms            -
+    cache+fastpath    938           9,867         693    822             0     0           0       0          7.55 s  -2.69 s   -3.94 s to -1.21 s       -2,091
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 9 % off in the median of 17 recordings
 
 A program that Dynamo did not trace has no passes.
@@ -69,9 +69,9 @@ As JSON.
     "name":"baseline","valid":true,"calls":20,"asserts":0,"dispatches":214,"fake_tensor":0,"proxy":30,"fast_attempts":5,"fast_answers":5,"cache_hits":32,"cache_misses":41,"symbolic_tensors":11,"ns":1,"pytorch_ns":277542116,"saved_ns":0,"saved_low_ns":0,"saved_high_ns":0},
     "name":"identity:aten.addmm","valid":false,"changed":
     "calls":8,"recording":"mlp","compile":"0/0","unsupported":0,"symbols":1,"guards":0,"replacements":0,"asserts":0,"dispatches":114,"fake_tensor":0,"proxy":26,"cache_hits":16,"cache_misses":13,"evaluations":42,"exprs":0,"symbolic_tensors":6,"ns":1,"pytorch_ns":117247126,"saved_ns":160294989,"saved_low_ns":126540147,"saved_high_ns":178844864},
-    "name":"cache","valid":true,"calls":20,"asserts":0,"dispatches":274,"fake_tensor":0,"proxy":30,"fast_attempts":15,"fast_answers":15,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":189896370,"saved_ns":87645745,"saved_low_ns":66861971,"saved_high_ns":108203724},
+    "name":"cache","valid":true,"calls":20,"asserts":0,"dispatches":274,"fake_tensor":0,"proxy":30,"fast_attempts":15,"fast_answers":15,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":194451865,"saved_ns":83090250,"saved_low_ns":62895117,"saved_high_ns":102087731},
     "name":"roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":12,"ns":1,"pytorch_ns":9088669,"saved_ns":268453446,"saved_low_ns":212518965,"saved_high_ns":301060073},
-    "name":"cache+roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":9088669,"saved_ns":268453446,"saved_low_ns":212518965,"saved_high_ns":301060073,"interaction":60,"interaction_ns":-87645745}]}
+    "name":"cache+roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":9088669,"saved_ns":268453446,"saved_low_ns":212518965,"saved_high_ns":301060073,"interaction":60,"interaction_ns":-83090250}]}
 
 The audit of the fast path.
 
