@@ -131,7 +131,7 @@ def test_dispatches():
 
 
 def test_operator_costs():
-    """A cost of an operator is told for each, under the innermost dispatch, and one outside of dispatches for none."""
+    """A cost of an operator is counted for that of the innermost dispatch, and one outside of dispatches for none."""
     def body(c):
         key = c.wrap("operator cost", lambda func: func, "_cache_key", "torch.somewhere")
         class Asked(Mode):
@@ -272,6 +272,83 @@ def test_user_stack():
     (row,) = [r for r in rows if "op" in r]
     frames = {r["stack"]: r["frames"] for r in rows if "frames" in r}[row["stack"]]
     assert frames[-1][:3] == ["/somewhere/user.py", 3, "user"], frames
+
+
+def test_texts():
+    """An object is printed once, those that are equal and of another type apart, and the texts stay bounded."""
+    from _symtape_recorder import names
+    printed = []
+
+    class Expr:
+        def __init__(self, n):
+            self.n = n
+
+        def __eq__(self, other):
+            return isinstance(other, Expr) and self.n == other.n
+
+        def __hash__(self):
+            return self.n
+
+        def __str__(self):
+            printed.append(self.n)
+            return f"s{self.n}"
+    texts = names.Texts()
+    assert [texts.of(Expr(1)), texts.of(Expr(1)), texts.of(1), texts.of(True), texts.of([1])] == ["s1", "s1", "1", "True", "[1]"]
+    assert printed == [1]
+    for n in range(2, names.MOST_TEXTS + 5):
+        texts.of(Expr(n))
+    assert len(texts.texts) <= names.MOST_TEXTS
+
+
+def test_sizes():
+    """A size is simplified once, and again when a symbol was replaced."""
+    from _symtape_recorder import graphs, names
+    asked = []
+
+    class Node:
+        def __init__(self, env, expr):
+            self.shape_env, self._expr = env, expr
+
+        @property
+        def expr(self):
+            asked.append(self._expr)
+            return self.shape_env.replacements.get(self._expr, self._expr)
+
+    class Env:
+        def __init__(self):
+            self._replacements_version_counter, self.replacements = 0, {}
+    env, other = Env(), Env()
+    this = graphs.Graphs(None, names.Texts())
+    size = lambda env: this.size_text(types.SimpleNamespace(node=Node(env, "s0")))
+    assert [size(env), size(env)] == ["s0", "s0"] and asked == ["s0"]
+    env.replacements["s0"] = 8
+    assert size(env) == "8" and size(other) == "s0" and size(env) == "8" and len(asked) == 4
+    old = types.SimpleNamespace(replacements={})  # PyTorch does not count replacements
+    assert this.size_text(types.SimpleNamespace(node=Node(old, "s1"))) == "s1"
+
+
+def test_finals():
+    """An environment is written again only if it changed."""
+    from _symtape_recorder import names
+    written, kept = [], []
+
+    class Env:
+        def __init__(self):
+            self.var_to_range, self.guards = {"s0": "VR[2, 9]"}, []
+
+    def emit(*event):
+        written.append(json.loads(event[3]))
+        return bool(kept)
+    n, env = names.Names(types.SimpleNamespace(give=lambda *named: None, emit=emit), names.Texts()), Env()
+    n.on_env(env)
+    n.write_finals()  # it is lost
+    kept.append(True)
+    n.write_finals()
+    n.write_finals()
+    assert len(written) == 2 and written[1]["ranges"] == {"s0": "VR[2, 9]"}
+    env.guards.append(types.SimpleNamespace(expr="Eq(s0, 4)"))
+    n.write_finals()
+    assert len(written) == 3 and written[2]["guards"] == ["Eq(s0, 4)"]
 
 
 def test_costs_and_env():

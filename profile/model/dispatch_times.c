@@ -59,7 +59,7 @@ static bool add_dispatch(struct dispatch_times *t, const struct deep_dispatch *d
 }
 
 /* Adds a key or an entry of the cache, to all and to its operator, which older recordings do not
- * tell. Returns false when memory ran out. */
+ * have. Returns false when memory ran out. */
 static bool add_look_up(struct dispatch_times *t, const struct deep_cost *cost, bool key)
 {
     struct operator_times *row = cost->op.n ? times_row(t, cost->op) : NULL;
@@ -133,6 +133,21 @@ static bool find_spread(struct dispatch_times *t, const struct deep *deep, const
     return ok;
 }
 
+/* The path whose time stands for another one's where the recording has none of that. */
+static const enum dispatch_path STAND_INS[DISPATCH_PATHS] = {
+    [PATH_HIT] = PATH_COMPUTED,    [PATH_FAST] = PATH_COMPUTED,
+    [PATH_SLOW] = PATH_COMPUTED,   [PATH_COMPUTED] = PATH_COMPUTED,
+    [PATH_BYPASS] = PATH_COMPUTED, [PATH_RETURNED] = PATH_HIT,
+    [PATH_PROXY] = PATH_PROXY,     [PATH_FAKE_TENSOR] = PATH_FAKE_TENSOR,
+};
+
+/* Returns the mean time of all operators' dispatches on a path. */
+static double mean_of_all(const struct dispatch_times *times, enum dispatch_path path)
+{
+    const struct path_time *all = &times->all.path[path];
+    return mean(all->count ? all : &times->all.path[STAND_INS[path]]);
+}
+
 /* --- Without the cache --- */
 
 static double without(double ns, double part)
@@ -175,28 +190,46 @@ static double bare_time(const struct dispatch_times *t, struct str op, double co
     return bare > LEAST * computed ? bare : LEAST * computed;
 }
 
-/* Returns what a dispatch of the recording takes without the cache, in ns. */
-static double bare_dispatch(const struct dispatch_times *t, const struct deep_dispatch *d)
+/* Returns what a dispatch takes without the cache that was computed in `bare` the first time, and
+ * that asks nothing new: PyTorch keeps what it found out about expressions. The fast path, and the
+ * meta kernels of views (_reshape_view_helper in torch/_refs), compare sizes all the same. SHARE
+ * and MOST are fitted to five models with PyTorch 2.13 (tests/ablations_torch.py --all): what their
+ * ablations of the cache save is 15 % off in the median, and that of llama has the wrong sign. */
+static double known_time(const struct dispatch_times *t, struct str op, enum dispatch_path path,
+                         double bare)
 {
-    double own = (double)d->self_ns / (double)d->count;
-    switch (dispatch_path_of(d)) {
-    case PATH_HIT: return bare_time(t, d->op, dispatch_time_mean(t, d->op, PATH_COMPUTED));
-    case PATH_BYPASS: return without(own, key_mean(t, d->op)); /* it has no entry */
-    default: return bare_time(t, d->op, own);
-    }
+    static const double SHARE = 0.6, MOST = 3; /* dispatches of ProxyTorchDispatchMode */
+    bool compares = path != PATH_COMPUTED || str_is(op, "aten.view.default") ||
+                    str_is(op, "aten._unsafe_view.default");
+    double known = compares ? bare : SHARE * bare, most = MOST * mean_of_all(t, PATH_PROXY);
+    return known < most || most <= 0 ? known : most;
 }
 
-static void find_nested_bare(struct dispatch_times *t, const struct deep *deep,
-                             const bool *replayed)
+static void add_nested(struct dispatch_times *t, const struct deep_dispatch *d)
+{
+    struct operator_times *row = &t->operators.v[intern_find(&t->names, d->op)];
+    enum dispatch_path path = dispatch_path_of(d);
+    double bare = (double)d->self_ns / (double)d->count;
+    if (path == PATH_BYPASS) /* it has no entry */
+        bare = without(bare, key_mean(t, d->op));
+    else
+        bare = bare_time(t, d->op,
+                         path == PATH_HIT ? dispatch_time_mean(t, d->op, PATH_COMPUTED) : bare);
+    if (path == PATH_HIT || path == PATH_BYPASS)
+        path = PATH_COMPUTED;
+    row->nested_bare.count += d->count;
+    row->nested_bare.ns += (double)d->count * bare;
+    row->nested_known.count += d->count;
+    row->nested_known.ns += (double)d->count * known_time(t, d->op, path, bare);
+}
+
+static void find_nested(struct dispatch_times *t, const struct deep *deep, const bool *replayed)
 {
     for (uint32_t i = 0; i < deep->n_dispatches; i++) {
         const struct deep_dispatch *d = &deep->dispatches[i];
-        if (d->attempt == TRACE_NONE || !replayed[d->attempt] || !d->count || !d->depth ||
-            d->mode != DEEP_FAKE_TENSOR_MODE || dispatch_path_of(d) == PATH_RETURNED)
-            continue;
-        struct path_time *to = &t->operators.v[intern_find(&t->names, d->op)].nested_bare;
-        to->count += d->count;
-        to->ns += (double)d->count * bare_dispatch(t, d);
+        if (d->attempt != TRACE_NONE && replayed[d->attempt] && d->count && d->depth &&
+            d->mode == DEEP_FAKE_TENSOR_MODE && dispatch_path_of(d) != PATH_RETURNED)
+            add_nested(t, d);
     }
 }
 
@@ -220,14 +253,17 @@ static bool *replayed_attempts(const struct deep *deep, const struct replay *rep
     return ret;
 }
 
-struct dispatch_times *dispatch_times_new(const struct deep *deep, const struct replay *replay,
+struct dispatch_times *dispatch_times_new(const struct deep *deep, int release,
+                                          const struct replay *replay,
                                           const struct graph_list *list, struct err *err)
 {
     struct dispatch_times *t = calloc(1, sizeof *t);
     bool *replayed = replayed_attempts(deep, replay, list);
     bool ok = t && replayed;
-    if (t)
+    if (t) {
         t->names = INTERN_INIT;
+        t->release = release;
+    }
     for (uint32_t i = 0; i < deep->n_dispatches && ok; i++) {
         const struct deep_dispatch *d = &deep->dispatches[i];
         if (d->attempt != TRACE_NONE && replayed[d->attempt])
@@ -235,7 +271,7 @@ struct dispatch_times *dispatch_times_new(const struct deep *deep, const struct 
     }
     ok = ok && add_costs(t, deep, replayed) && find_spread(t, deep, replayed);
     if (ok)
-        find_nested_bare(t, deep, replayed);
+        find_nested(t, deep, replayed);
     free(replayed);
     if (ok)
         return t;
@@ -305,9 +341,7 @@ struct dispatch_times *dispatch_times_find(const struct trace *trace, const stru
                                            struct err *err)
 {
     int recorded = trace->n_recordings ? torch_release(trace->recordings[0].torch_version) : 0;
-    struct dispatch_times *times = dispatch_times_new(deep, replay, list, err);
-    if (times)
-        times->release = recorded;
+    struct dispatch_times *times = dispatch_times_new(deep, recorded, replay, list, err);
     if (times && times->measured_ns > 0 && !times->key.count)
         take_look_ups(times, recorded);
     if (!times || times->measured_ns > 0)
@@ -326,21 +360,6 @@ void dispatch_times_free(struct dispatch_times *times)
 }
 
 /* --- Estimated --- */
-
-/* The path whose time stands for another one's where the recording has none of that. */
-static const enum dispatch_path STAND_INS[DISPATCH_PATHS] = {
-    [PATH_HIT] = PATH_COMPUTED,    [PATH_FAST] = PATH_COMPUTED,
-    [PATH_SLOW] = PATH_COMPUTED,   [PATH_COMPUTED] = PATH_COMPUTED,
-    [PATH_BYPASS] = PATH_COMPUTED, [PATH_RETURNED] = PATH_HIT,
-    [PATH_PROXY] = PATH_PROXY,     [PATH_FAKE_TENSOR] = PATH_FAKE_TENSOR,
-};
-
-/* Returns the mean time of all operators' dispatches on a path. */
-static double mean_of_all(const struct dispatch_times *times, enum dispatch_path path)
-{
-    const struct path_time *all = &times->all.path[path];
-    return mean(all->count ? all : &times->all.path[STAND_INS[path]]);
-}
 
 double dispatch_time_mean(const struct dispatch_times *times, struct str op,
                           enum dispatch_path path)
@@ -398,23 +417,14 @@ static const struct pass_operator *same_row(const struct replay *replay,
     return NULL;
 }
 
-/* Returns what a dispatch takes without the cache that the cache had before, and that was computed
- * in `bare` the first time. PyTorch keeps what it found out about expressions, so that it takes
- * half of it. The fast path, and the meta kernels of views (_reshape_view_helper in torch/_refs),
- * compare sizes all the same. Most of a dispatch that takes long is what is kept. Measured with
- * PyTorch 2.13 on nine models (tests/ablations_torch.py --all). Where keys and entries are not told
- * by operator `bare` is too rough for this, and the dispatch takes as long as a hit without its
+/* Returns what a dispatch takes without the cache that the cache had before. Where operators have
+ * no keys and entries of their own `bare` is too rough, and it takes as long as a hit without its
  * key. */
-static double known_time(const struct dispatch_times *t, struct str op, enum dispatch_path path,
-                         double bare)
+static double had_time(const struct dispatch_times *t, struct str op, enum dispatch_path path,
+                       double bare)
 {
-    static const double SHARE = 0.5, MOST = 3; /* dispatches of ProxyTorchDispatchMode */
-    bool compares = path != PATH_COMPUTED || str_is(op, "aten.view.default") ||
-                    str_is(op, "aten._unsafe_view.default");
-    double known = compares ? bare : SHARE * bare, most = MOST * mean_of_all(t, PATH_PROXY);
-    if (!t->by_operator)
-        return without(dispatch_time_mean(t, op, PATH_HIT), mean(&t->key));
-    return known < most || most <= 0 ? known : most;
+    return t->by_operator ? known_time(t, op, path, bare)
+                          : without(dispatch_time_mean(t, op, PATH_HIT), mean(&t->key));
 }
 
 /* Returns the time that n dispatches on a path spare which are computed without the cache, beside
@@ -424,26 +434,25 @@ static double spared_on_path(const struct dispatch_times *t, struct str op, enum
                              uint64_t n, const uint64_t old[DISPATCH_PATHS + 1])
 {
     double each = dispatch_time_mean(t, op, path), bare = bare_time(t, op, each);
-    uint64_t first = old ? take(&n, old[path]) : take(&n, n);
-    uint64_t bypassed = old && path == PATH_COMPUTED ? take(&n, old[PATH_BYPASS]) : 0;
+    uint64_t first = take(&n, old[path]);
+    uint64_t bypassed = path == PATH_COMPUTED ? take(&n, old[PATH_BYPASS]) : 0;
     double bypass = without(dispatch_time_mean(t, op, PATH_BYPASS), key_mean(t, op));
     return (double)first * (each - bare) + (double)bypassed * (each - bypass) +
-           (double)n * without(each, known_time(t, op, path, bare));
+           (double)n * without(each, had_time(t, op, path, bare));
 }
 
-/* Returns the time that calls spare which are computed without the cache. */
+/* Returns the time that calls spare which are computed without the cache. All of a row that the
+ * baseline does not have are the first of their kind. */
 static double spared_look_ups(const struct dispatch_times *t, const struct pass_operator *row,
                               const struct pass_operator *before,
                               const uint64_t counts[DISPATCH_PATHS + 1])
 {
     static const enum dispatch_path PATHS[] = { PATH_FAST, PATH_SLOW, PATH_COMPUTED };
-    uint64_t left = row->paths.uncached, old[DISPATCH_PATHS + 1] = { 0 };
+    uint64_t left = row->paths.uncached, old[DISPATCH_PATHS + 1];
     double ret = 0;
-    if (before)
-        dispatch_path_counts(before, old);
+    dispatch_path_counts(before ? before : row, old);
     for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS; i++)
-        ret += spared_on_path(t, row->op, PATHS[i], take(&left, counts[PATHS[i]]),
-                              before ? old : NULL);
+        ret += spared_on_path(t, row->op, PATHS[i], take(&left, counts[PATHS[i]]), old);
     return ret;
 }
 
@@ -455,17 +464,23 @@ static bool has_row(const struct replay *replay, struct str op)
     return i < replay->n_pass_operators;
 }
 
-/* Returns what dispatches take without the cache of those operators that are called within others
- * and have no row in the replay. */
-static struct path_time rest_of(const struct dispatch_times *t, const struct replay *replay)
+/* What dispatches take without the cache of those operators that are called within others and have
+ * no row in a replay. */
+struct nested_rest {
+    struct path_time bare, known;
+};
+
+static struct nested_rest rest_of(const struct dispatch_times *t, const struct replay *replay)
 {
-    struct path_time ret = { 0 };
+    struct nested_rest ret = { 0 };
     for (uint32_t i = 0; i < t->operators.n; i++) {
-        const struct path_time *bare = &t->operators.v[i].nested_bare;
-        if (bare->count && !has_row(replay, intern_text(&t->names, i))) {
-            ret.count += bare->count;
-            ret.ns += bare->ns;
-        }
+        const struct operator_times *row = &t->operators.v[i];
+        if (!row->nested_bare.count || has_row(replay, intern_text(&t->names, i)))
+            continue;
+        ret.bare.count += row->nested_bare.count;
+        ret.bare.ns += row->nested_bare.ns;
+        ret.known.count += row->nested_known.count;
+        ret.known.ns += row->nested_known.ns;
     }
     return ret;
 }
@@ -473,7 +488,7 @@ static struct path_time rest_of(const struct dispatch_times *t, const struct rep
 /* Returns the time of n dispatches within calls of the row. Where the cache is off for the row it
  * is off for them, too. */
 static double nested_time(const struct dispatch_times *t, const struct pass_operator *row,
-                          const struct pass_operator *before, const struct path_time *rest,
+                          const struct pass_operator *before, const struct nested_rest *rest,
                           uint64_t n)
 {
     const struct pass_paths *p = &row->paths;
@@ -483,12 +498,10 @@ static double nested_time(const struct dispatch_times *t, const struct pass_oper
     double computed = t->nested_computed.count ? mean(&t->nested_computed) : all;
     uint64_t misses = p->step_misses, hits = take(&n, p->step_hits);
     if (off) {
-        computed = t->by_operator && rest->count
-                       ? mean(rest)
-                       : without(computed, mean(&t->key) + mean(&t->entry));
+        const bool own = t->by_operator && rest->bare.count;
+        computed = own ? mean(&rest->bare) : without(computed, mean(&t->key) + mean(&t->entry));
         misses = before ? before->paths.step_misses : n;
-        all = t->by_operator ? known_time(t, row->op, PATH_COMPUTED, computed)
-                             : without(hit, mean(&t->key));
+        all = own ? mean(&rest->known) : without(hit, mean(&t->key));
     }
     misses = take(&n, misses);
     return (double)hits * hit + (double)misses * computed + (double)n * all;
@@ -496,7 +509,7 @@ static double nested_time(const struct dispatch_times *t, const struct pass_oper
 
 /* Adds the time of an operator by path; that of DISPATCH_PATHS is of nested dispatches. */
 static void add_operator(const struct dispatch_times *t, const struct pass_operator *row,
-                         const struct pass_operator *before, const struct path_time *rest,
+                         const struct pass_operator *before, const struct nested_rest *rest,
                          double ns[DISPATCH_PATHS + 1])
 {
     uint64_t counts[DISPATCH_PATHS + 1];
@@ -513,7 +526,7 @@ static void times_by_path(const struct dispatch_times *times, const struct repla
                           const struct replay *before, double ns[DISPATCH_PATHS + 1])
 {
     const struct str device = STR("prim.device.default"), detach = STR("aten.detach.default");
-    const struct path_time rest = rest_of(times, replay);
+    const struct nested_rest rest = rest_of(times, replay);
     struct pass_counts all = { 0 };
     uint64_t dispatches = 0, proxy = 0;
     for (unsigned i = 0; i <= DISPATCH_PATHS; i++)

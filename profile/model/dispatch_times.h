@@ -1,7 +1,7 @@
 /* PyTorch's time in dispatches, from a deep recording (symtape-deep(5)), and an estimate of what it
  * would be if the counts were others.
  *
- *     struct dispatch_times *times = dispatch_times_new(deep, replay, list, &err);
+ *     struct dispatch_times *times = dispatch_times_new(deep, release, replay, list, &err);
  *     if (times->measured_ns > 0)
  *         saved = dispatch_times_of(times, baseline) - dispatch_times_of(times, ablated);
  *     dispatch_times_free(times);
@@ -46,8 +46,9 @@ struct path_spread {
 
 struct operator_times {
     struct path_time path[DISPATCH_PATHS];
-    struct path_time key, entry;  /* as those of dispatch_times */
-    struct path_time nested_bare; /* within others: what is left of each without key and entry */
+    struct path_time key, entry; /* as those of dispatch_times */
+    /* Within others, without keys and entries: computed the first time, and once more. */
+    struct path_time nested_bare, nested_known;
 };
 
 struct dispatch_times {
@@ -58,7 +59,7 @@ struct dispatch_times {
     /* Of a call that misses the cache: its key, and the entry that is made of its result. Where the
      * recording does not have them, dispatch_times_find() sets those that symtape ships. */
     struct path_time key, entry;
-    bool by_operator;    /* keys and entries are told for each operator, too */
+    bool by_operator;    /* each operator has its keys and entries, too */
     struct intern names; /* of the operators */
     vec_of(struct operator_times)
     operators;
@@ -75,8 +76,10 @@ enum dispatch_path dispatch_path_of(const struct deep_dispatch *dispatch);
  * those whose path is not known, since a rule of ours made them. */
 void dispatch_path_counts(const struct pass_operator *row, uint64_t counts[DISPATCH_PATHS + 1]);
 
-/* `replay` says which attempts are meant. NULL: out of memory. */
-struct dispatch_times *dispatch_times_new(const struct deep *deep, const struct replay *replay,
+/* `replay` says which attempts are meant; release: of the PyTorch that recorded, 213, or 0. NULL:
+ * out of memory. */
+struct dispatch_times *dispatch_times_new(const struct deep *deep, int release,
+                                          const struct replay *replay,
                                           const struct graph_list *list, struct err *err);
 /* Makes the times that symtape ships for a release of PyTorch, for recordings that are not deep
  * (profile/model/cost_model/cost_model.h); *measured: the release whose times they are. Nothing is

@@ -6,7 +6,7 @@ usage: price.py SYMTAPE PYTHON [--processes N] [--turns N] [--levels LEVEL,...] 
 
 A process for each way of recording compiles the model again and again, after torch._dynamo.reset() and without Python's
 garbage collector, the processes in turns: one compile each, in an order that changes from turn to turn, while the others
-wait. What is told is the median over turns of a way's processor time over that of the bare process in the same turn,
+wait. It prints the median over turns of a way's processor time over that of the bare process in the same turn,
 with the quartiles: what the machine does meanwhile takes longer than a turn, and so adds to both. The same program takes
 some percent more or less in another process, so several processes of each way are measured, one after another.
 """
@@ -63,7 +63,10 @@ def start(way, model, folder, options):
 def compile_once(process):
     process.stdin.write("\n")
     process.stdin.flush()
-    return float(process.stdout.readline())
+    line = process.stdout.readline()
+    if not line:
+        raise RuntimeError(f"{' '.join(process.args)}: it ended without compiling")
+    return float(line)
 
 
 def measure_model(model, ways, options):
@@ -77,13 +80,20 @@ def measure_model(model, ways, options):
 def measure_processes(model, ways, options, seconds):
     with tempfile.TemporaryDirectory() as folder:
         processes = {way: start(way, model, folder, options) for way in ways}
-        for process in processes.values():
-            compile_once(process)
-        for turn in range(options.turns):
-            for way in ways[turn % len(ways):] + ways[:turn % len(ways)]:
-                seconds[way].append(compile_once(processes[way]))
-        for process in processes.values():
-            process.communicate()
+        try:
+            for process in processes.values():
+                compile_once(process)
+            for turn in range(options.turns):
+                for way in ways[turn % len(ways):] + ways[:turn % len(ways)]:
+                    seconds[way].append(compile_once(processes[way]))
+            for way, process in processes.items():
+                process.communicate()
+                if process.returncode:
+                    raise RuntimeError(f"{model}, {way}: exit status {process.returncode}")
+        finally:
+            for process in processes.values():
+                process.kill()
+                process.wait()
 
 
 def main():
@@ -101,6 +111,8 @@ def main():
         return inside(options.inside)
     if not options.python:
         parser.error("SYMTAPE and PYTHON are missing")
+    if options.processes * options.turns < 2:
+        parser.error("quartiles need two turns")
     ways = ["bare", "record", *options.levels.split(",")]
     shares = {way: [] for way in ways[1:]}
     models = options.models or MODELS

@@ -54,7 +54,7 @@ static struct dispatch_times *times_from(const struct deep *deep, struct err *er
     static struct replay_graph graph = { .ref = 0 };
     struct replay replay = { .graphs = &graph, .n_graphs = 1 };
     struct graph_list list = { .refs = &ref };
-    return dispatch_times_new(deep, &replay, &list, err);
+    return dispatch_times_new(deep, 0, &replay, &list, err);
 }
 
 static struct dispatch_times *times_of(const struct deep_process *process, struct err *err)
@@ -118,7 +118,7 @@ static void test_estimated(void **state)
     dispatch_times_free(t);
 }
 
-/* Of two operators, of which one has longer keys. */
+/* Two operators have keys, and those of one take longer. */
 static const struct deep_cost OWN_COSTS[] = {
     { .cost = { "_cache_key", 10 }, .op = { "aten.add.Tensor", 15 }, .count = 90, .ns = 900 },
     { .cost = { "_cache_key", 10 }, .op = { "aten.mul.Tensor", 15 }, .count = 90, .ns = 90 },
@@ -186,12 +186,12 @@ static void test_look_ups_by_operator(void **state)
         saved[i] = dispatch_times_saved(t, &from, &to).ns;
     }
     assert_true(saved[0] > 9 && saved[0] < 10 && saved[1] > 1 && saved[1] < 2);
-    /* What the cache had takes half of what is left of the 50 of a computed one, not 10. */
+    /* What the cache had takes a share of what is left of the 50 of a computed one, not 10. */
     before[1].paths = (struct pass_paths){ .dispatches = 1, .hits = 1 };
     struct replay from = { .pass_operators = &before[1], .n_pass_operators = 1 };
     struct replay to = { .pass_operators = &after[1], .n_pass_operators = 1 };
     double more = -dispatch_times_saved(t, &from, &to).ns;
-    assert_true(more > 14 && more < 15);
+    assert_true(more > 19 && more < 20);
     dispatch_times_free(t);
 }
 

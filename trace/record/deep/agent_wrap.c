@@ -395,7 +395,7 @@ static PyObject *call_env(struct wrapper *w, PyObject *args, PyObject *kwargs)
  * Costs: counted up in place, one event for each wrapper and context, and for each operator where
  * the work belongs to the dispatch that does it. */
 
-/* Returns a number for a wrapper and an operator, which is none of a wrapper; 0: out of memory. */
+/* Returns a number for a wrapper and an operator, which no wrapper alone has; 0: out of memory. */
 static uint32_t number_with_operator(const struct wrapper *w, uint32_t op)
 {
     static const uint32_t NOT_OF_WRAPPERS = 1u << 31;
@@ -408,10 +408,10 @@ static uint32_t number_with_operator(const struct wrapper *w, uint32_t op)
 
 static uint64_t cost_row(struct wrapper *w, uint32_t context, uint32_t op)
 {
-    uint64_t key = (uint64_t)(op ? number_with_operator(w, op) : w->number) << 32 | context;
-    uint64_t row = u64_find(&agent.cost_rows, key);
+    uint32_t number = op ? number_with_operator(w, op) : w->number;
+    uint64_t key = (uint64_t)number << 32 | context, row = u64_find(&agent.cost_rows, key);
     struct event event;
-    if (row)
+    if (row || !number)
         return row;
     renew_ids(w);
     if (!event_begin(&event, DEEP_COST, 12 + 4 + 24))

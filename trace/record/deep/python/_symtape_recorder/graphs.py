@@ -38,6 +38,7 @@ class Sizes:
         version = getattr(env, "_replacements_version_counter", None)
         if version is None or not hasattr(node, "_expr"):
             return None
+        version = version, len(env.replacements)  # patch_source_specialization() does not count its own
         if self.env is None or self.env() is not env or self.version != version:
             self.env, self.version, self.texts = weakref.ref(env), version, {}
         return self.texts

@@ -29,7 +29,7 @@ class Texts:
         except TypeError:  # no hash
             return str(x)
         if text is None:
-            if len(self.texts) == MOST_TEXTS:
+            if len(self.texts) >= MOST_TEXTS:
                 self.texts.clear()
             text = self.texts[key] = str(x)
         return text
@@ -151,13 +151,13 @@ class Names:
         for env, number in list(self.envs.items()):
             final = Final(env)
             seen = final.seen()
-            if self.finals.get(env) != seen:
+            if self.finals.get(env) != seen and \
+                    self.c.emit(11, "4s", number, json.dumps(final.as_json(self.texts.of))):
                 self.finals[env] = seen
-                self.c.emit(11, "4s", number, json.dumps(final.as_json(self.texts.of)))
 
 
 class Final:
-    """What an environment knows. Releases of PyTorch have other names for the same."""
+    """Reads what an environment knows, by the names that each release of PyTorch has for it."""
 
     def __init__(self, env):
         get = lambda *names: next((getattr(env, n) for n in names if hasattr(env, n)), None)
