@@ -60,6 +60,7 @@ STRUCTS = [
     ("struct cu_kernel_node", "CUDA_KERNEL_NODE_PARAMS_v2",
      {"grid": "gridDimX", "block": "blockDimX", "shared": "sharedMemBytes", "arguments": "kernelParams",
       "extra": "extra", "kernel": "kern", "context": "ctx"}),
+    ("struct cu_edge", "CUgraphEdgeData", {"from_port": "from_port", "to_port": "to_port", "type": "type"}),
     ("union cu_attribute", "CUlaunchAttributeValue", {"cluster": "clusterDim", "on": "cooperative"}),
 ]
 GRAPH_STRUCTS = [

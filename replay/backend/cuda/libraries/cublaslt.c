@@ -775,7 +775,7 @@ static bool launch_in_batch(struct kernel *k, struct cublaslt *lt, struct lt_pla
     }
     const bool ok =
         product_nodes_launch(k, &lt->layouts, &plan->nodes, &operands, run_lt_matmul, &run);
-    if (plan->nodes.refused && vec_reserve(&lt->without_nodes, 1))
+    if (plan->nodes.other_nodes && vec_reserve(&lt->without_nodes, 1))
         lt->without_nodes.v[lt->without_nodes.n++] = plan->algorithm;
     return ok;
 }

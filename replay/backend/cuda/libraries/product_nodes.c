@@ -12,7 +12,7 @@ struct address_place {
 /* Where addresses are in the arguments of functions. */
 struct product_layout {
     uint32_t n_nodes, n_places;
-    cu_function f[GRABBED_NODES];
+    cu_function f[CAPTURED_NODES];
     struct address_place places[MOST_PLACES];
     uint32_t proved; /* bits of the operands whose addresses were replaced in captured arguments */
     bool refused;    /* replacing them gave other arguments than the captured ones */
@@ -33,11 +33,11 @@ void product_layouts_release(struct product_layouts *layouts)
 
 /* ---- Captured launches ---- */
 
-static bool can_grab(const struct cuda *cuda)
+static bool can_capture(const struct cuda *cuda)
 {
     const struct driver *d = &cuda->driver;
-    return cuda_batches_on(cuda) && d->graph_nodes && d->node_type && d->kernel_params &&
-           d->kernel_attribute && d->function_parameter;
+    return cuda_batches_on(cuda) && d->graph_nodes && d->graph_edges && d->node_type &&
+           d->kernel_params && d->kernel_attribute && d->function_parameter;
 }
 
 static bool has_attribute(struct cuda *cuda, cu_node node, int which)
@@ -60,37 +60,46 @@ static bool is_plain_kernel(struct cuda *cuda, cu_node node)
 
 /* Sets where the function's parameters are, which is asked once for each function. The driver tells
  * only by an error that there are no more. */
-static bool parameters_of(struct cuda *cuda, struct cuda_node *node)
+static bool signature_of(struct cuda *cuda, cu_function f, struct cuda_signature *ret)
 {
-    struct cuda_signature s = { .f = node->f };
+    struct cuda_signature s = { .f = f };
     size_t at, bytes;
-    size_t i = 0;
-    while (i < cuda->signatures.n && cuda->signatures.v[i].f != node->f)
-        i++;
-    if (i < cuda->signatures.n) {
-        s = cuda->signatures.v[i];
-    } else {
-        while (cuda->driver.function_parameter(node->f, s.n, &at, &bytes) == CU_OK) {
-            if (s.n == CUDA_NODE_PARAMETERS || at + bytes > GRABBED_BYTES)
-                return false;
-            s.at[s.n] = (uint32_t)at;
-            s.ends[s.n++] = (uint32_t)(at + bytes);
+    for (size_t i = 0; i < cuda->signatures.n; i++)
+        if (cuda->signatures.v[i].f == f) {
+            *ret = cuda->signatures.v[i];
+            return ret->n > 0;
         }
-        if (!vec_push(&cuda->signatures, s))
+    while (cuda->driver.function_parameter(f, s.n, &at, &bytes) == CU_OK) {
+        if (s.n == CUDA_NODE_PARAMETERS || at + bytes > CAPTURED_BYTES)
             return false;
+        s.at[s.n] = (uint32_t)at;
+        s.ends[s.n++] = (uint32_t)(at + bytes);
     }
-    node->n_parameters = s.n;
-    memcpy(node->at, s.at, sizeof node->at);
-    node->bytes = s.n ? s.ends[s.n - 1] : 0;
-    return s.n > 0;
+    *ret = s;
+    return vec_push(&cuda->signatures, s) && s.n > 0;
 }
 
-static bool read_node(struct cuda *cuda, cu_node from, struct grabbed_node *ret)
+/* Copies the arguments. The bytes between parameters are 0: the driver need not have them. */
+static bool read_arguments(struct cuda *cuda, void *const *from, struct captured_node *ret)
+{
+    struct cuda_node *node = &ret->node;
+    struct cuda_signature s;
+    if (!signature_of(cuda, node->f, &s))
+        return false;
+    node->n_parameters = s.n;
+    memcpy(node->at, s.at, sizeof node->at);
+    node->bytes = s.ends[s.n - 1];
+    memset(ret->arguments, 0, sizeof ret->arguments);
+    for (uint32_t i = 0; i < s.n; i++)
+        memcpy(ret->arguments + s.at[i], from[i], s.ends[i] - s.at[i]);
+    return true;
+}
+
+static bool read_node(struct cuda *cuda, cu_node from, struct captured_node *ret)
 {
     struct cu_kernel_node x = { 0 };
     struct cuda_node *node = &ret->node;
-    if (!is_plain_kernel(cuda, from) || cuda->driver.kernel_params(from, &x) != CU_OK ||
-        !x.arguments)
+    if (cuda->driver.kernel_params(from, &x) != CU_OK || !x.arguments)
         return false;
     if (!x.function && (!cuda->driver.kernel_function ||
                         cuda->driver.kernel_function(&x.function, x.kernel) != CU_OK))
@@ -98,23 +107,74 @@ static bool read_node(struct cuda *cuda, cu_node from, struct grabbed_node *ret)
     *node = (struct cuda_node){ .f = x.function, .shared = x.shared };
     memcpy(node->grid, x.grid, sizeof node->grid);
     memcpy(node->block, x.block, sizeof node->block);
-    if (!parameters_of(cuda, node))
-        return false;
-    memset(ret->arguments, 0, sizeof ret->arguments);
-    for (uint32_t i = 0; i < node->n_parameters; i++) {
-        const uint32_t end = i + 1 < node->n_parameters ? node->at[i + 1] : (uint32_t)node->bytes;
-        memcpy(ret->arguments + node->at[i], x.arguments[i], end - node->at[i]);
+    return read_arguments(cuda, x.arguments, ret);
+}
+
+/* The edges of a graph with as many nodes as can be repeated. */
+struct graph_edges {
+    cu_node from[CAPTURED_NODES], to[CAPTURED_NODES];
+    struct cu_edge kinds[CAPTURED_NODES];
+    size_t n;
+};
+
+/* Follows the edges from path[0]. False: they end before every one was followed. */
+static bool follow(const struct graph_edges *edges, cu_node *path)
+{
+    for (size_t k = 0; k < edges->n; k++) {
+        size_t i = 0;
+        while (i < edges->n && edges->from[i] != path[k])
+            i++;
+        if (i == edges->n)
+            return false;
+        path[k + 1] = edges->to[i];
     }
     return true;
 }
 
-/* Returns the number of nodes; 0: they are no kernels that can be launched alike. */
-static uint32_t read_nodes(struct cuda *cuda, cu_graph graph, struct grabbed_node *ret)
+/* Sorts the nodes, which the driver gives in any order, by their edges. False: they are not one
+ * path. A programmatic edge, on which a kernel may begin before the one before it ends, is one of
+ * the path, too: that the later kernel of a batch begins later changes no result. */
+static bool sort_nodes(struct cuda *cuda, cu_graph graph, cu_node *nodes, size_t n)
 {
-    cu_node nodes[GRABBED_NODES];
+    struct graph_edges edges = { .n = 0 };
+    cu_node path[CAPTURED_NODES];
+    if (n == 1)
+        return true;
+    if (cuda->driver.graph_edges(graph, NULL, NULL, NULL, &edges.n) != CU_OK || edges.n != n - 1 ||
+        cuda->driver.graph_edges(graph, edges.from, edges.to, edges.kinds, &edges.n) != CU_OK)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        path[0] = nodes[i];
+        if (follow(&edges, path)) {
+            memcpy(nodes, path, n * sizeof *nodes);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool are_plain_kernels(struct cuda *cuda, const cu_node *nodes, size_t n)
+{
+    size_t i = 0;
+    while (i < n && is_plain_kernel(cuda, nodes[i]))
+        i++;
+    return i == n;
+}
+
+/* Returns the number of nodes, in order; 0: they cannot be launched alike. Sets *others if they are
+ * not a few plain kernels in a row. */
+static uint32_t read_nodes(struct cuda *cuda, cu_graph graph, struct captured_node *ret,
+                           bool *others)
+{
+    cu_node nodes[CAPTURED_NODES];
     size_t n = 0;
-    if (cuda->driver.graph_nodes(graph, NULL, &n) != CU_OK || n == 0 || n > GRABBED_NODES ||
-        cuda->driver.graph_nodes(graph, nodes, &n) != CU_OK)
+    if (cuda->driver.graph_nodes(graph, NULL, &n) != CU_OK || n == 0)
+        return 0;
+    *others = n > CAPTURED_NODES;
+    if (*others || cuda->driver.graph_nodes(graph, nodes, &n) != CU_OK)
+        return 0;
+    *others = !sort_nodes(cuda, graph, nodes, n) || !are_plain_kernels(cuda, nodes, n);
+    if (*others)
         return 0;
     for (size_t i = 0; i < n; i++)
         if (!read_node(cuda, nodes[i], &ret[i]))
@@ -123,9 +183,9 @@ static uint32_t read_nodes(struct cuda *cuda, cu_graph graph, struct grabbed_nod
 }
 
 /* Calls `run`, which launches work of cuBLASLt on the stream, without running that work, and
- * returns how many kernels it launches, in order. 0: it failed, or it is no such kernels. */
-static uint32_t grab_nodes(struct cuda *cuda, bool (*run)(void *user), void *user,
-                           struct grabbed_node ret[GRABBED_NODES])
+ * returns how many kernels it launches, in order. 0: it failed, or read_nodes() refuses them. */
+static uint32_t capture_nodes(struct cuda *cuda, bool (*run)(void *user), void *user,
+                              struct captured_node ret[CAPTURED_NODES], bool *others)
 {
     cu_graph graph = NULL;
     if (cuda->driver.capture_begin(cuda->stream, CU_CAPTURE_RELAXED) != CU_OK)
@@ -133,7 +193,7 @@ static uint32_t grab_nodes(struct cuda *cuda, bool (*run)(void *user), void *use
     const bool ran = run(user);
     if (cuda->driver.capture_end(cuda->stream, &graph) != CU_OK || !graph)
         return 0;
-    const uint32_t n = ran ? read_nodes(cuda, graph, ret) : 0;
+    const uint32_t n = ran ? read_nodes(cuda, graph, ret, others) : 0;
     cuda->driver.graph_destroy(graph);
     return n;
 }
@@ -156,7 +216,7 @@ static uint32_t operand_of(const struct product_operands *x, uint64_t word)
 }
 
 /* False: the addresses cannot be told apart, or there are too many. */
-static bool find_places(const struct grabbed_node *nodes, uint32_t n,
+static bool find_places(const struct captured_node *nodes, uint32_t n,
                         const struct product_operands *operands, struct product_layout *ret)
 {
     memset(ret, 0, sizeof *ret);
@@ -186,7 +246,7 @@ static bool is_same_layout(const struct product_layout *x, const struct product_
 
 /* Returns the known layout that is alike, or adds it; NULL: there is none. */
 static struct product_layout *layout_of(struct product_layouts *layouts,
-                                        const struct grabbed_node *nodes, uint32_t n,
+                                        const struct captured_node *nodes, uint32_t n,
                                         const struct product_operands *operands)
 {
     struct product_layout found;
@@ -215,7 +275,7 @@ static uint32_t changed_operands(const struct product_operands *x, const struct 
 
 /* Copies the plan's nodes with the addresses of other operands. */
 static void replace_addresses(const struct product_nodes *plan,
-                              const struct product_operands *operands, struct grabbed_node *ret)
+                              const struct product_operands *operands, struct captured_node *ret)
 {
     const struct product_layout *layout = plan->layout;
     memcpy(ret, plan->nodes, plan->n * sizeof *ret);
@@ -242,7 +302,7 @@ static bool can_replace(const struct product_nodes *plan, const struct product_o
                                                          (changed & ~plan->layout->proved) == 0));
 }
 
-static bool are_same_nodes(const struct grabbed_node *x, const struct grabbed_node *y, uint32_t n)
+static bool are_same_nodes(const struct captured_node *x, const struct captured_node *y, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         const struct cuda_node *a = &x[i].node, *b = &y[i].node;
@@ -256,9 +316,9 @@ static bool are_same_nodes(const struct grabbed_node *x, const struct grabbed_no
 
 /* Compares what was captured for other operands with the plan's nodes. */
 static void prove(struct product_nodes *plan, const struct product_operands *operands,
-                  const struct grabbed_node *captured, uint32_t n)
+                  const struct captured_node *captured, uint32_t n)
 {
-    struct grabbed_node moved[GRABBED_NODES];
+    struct captured_node moved[CAPTURED_NODES];
     if (!plan->layout || plan->layout->refused || !is_alike(plan, operands))
         return;
     replace_addresses(plan, operands, moved);
@@ -270,7 +330,7 @@ static void prove(struct product_nodes *plan, const struct product_operands *ope
 
 /* ---- Launches ---- */
 
-static bool add_nodes(struct kernel *k, struct grabbed_node *nodes, uint32_t n)
+static bool add_nodes(struct kernel *k, struct captured_node *nodes, uint32_t n)
 {
     for (uint32_t i = 0; i < n && !k->failed; i++) {
         nodes[i].node.arguments = nodes[i].arguments;
@@ -279,15 +339,29 @@ static bool add_nodes(struct kernel *k, struct grabbed_node *nodes, uint32_t n)
     return !k->failed;
 }
 
+/* Returns whether two operands have the same address, so that it does not tell which is meant. */
+static bool share_addresses(const struct product_operands *x)
+{
+    for (uint32_t o = 1; o < PRODUCT_OPERANDS; o++)
+        for (uint32_t i = 0; i < o; i++)
+            if (x->address[o] && x->address[o] == x->address[i])
+                return true;
+    return false;
+}
+
 /* Captures the matmul and keeps its nodes for later ones of the plan. */
 static bool capture(struct kernel *k, struct product_layouts *layouts, struct product_nodes *plan,
                     const struct product_operands *operands, bool (*run)(void *user), void *user)
 {
-    struct grabbed_node nodes[GRABBED_NODES];
-    const uint32_t n = grab_nodes(cuda_of(k), run, user, nodes);
+    struct captured_node nodes[CAPTURED_NODES];
+    if (share_addresses(operands))
+        return false;
     if (!plan->nodes)
-        plan->nodes = calloc(GRABBED_NODES, sizeof *plan->nodes);
-    if (n == 0 || !plan->nodes) {
+        plan->nodes = calloc(CAPTURED_NODES, sizeof *plan->nodes);
+    if (!plan->nodes)
+        return false;
+    const uint32_t n = capture_nodes(cuda_of(k), run, user, nodes, &plan->other_nodes);
+    if (n == 0) {
         plan->refused = true;
         return false;
     }
@@ -302,15 +376,15 @@ static bool capture(struct kernel *k, struct product_layouts *layouts, struct pr
 
 bool product_nodes_work(const struct kernel *k)
 {
-    return can_grab(cuda_of(k));
+    return can_capture(cuda_of(k));
 }
 
 bool product_nodes_launch(struct kernel *k, struct product_layouts *layouts,
                           struct product_nodes *plan, const struct product_operands *operands,
                           bool (*run)(void *user), void *user)
 {
-    struct grabbed_node moved[GRABBED_NODES];
-    if (plan->refused || !can_grab(cuda_of(k)))
+    struct captured_node moved[CAPTURED_NODES];
+    if (plan->refused || !can_capture(cuda_of(k)))
         return false;
     if (!can_replace(plan, operands))
         return capture(k, layouts, plan, operands, run, user) && add_nodes(k, plan->nodes, plan->n);

@@ -5,10 +5,10 @@
  * the stream captures a call, and their functions, grids and arguments are read from the graph. The
  * plan's other matmuls, which have other operands, launch kernels with the same arguments in which
  * the addresses of operands are replaced. Nothing is launched so if the graph has other nodes than
- * a few kernels, or if their launches have attributes that a node does not repeat: clusters
- * and cooperative launches.
+ * a few kernels one after the other, or if their launches have attributes that a node does not
+ * repeat: clusters and cooperative launches.
  *
- * Where the addresses are is found by their values, and is not believed: before nodes with another
+ * Where the addresses are is found by their values, and is verified: before nodes with another
  * address of an operand are launched, the matmul was captured with two addresses of that operand,
  * and replacing one by the other gave the same bytes. This holds for all plans with the same
  * functions whose arguments have the addresses at the same places. */
@@ -26,10 +26,10 @@ struct product_operands {
 };
 
 /* A kernel that cuBLASLt launched, with its arguments. */
-enum { GRABBED_NODES = 3, GRABBED_BYTES = 1024 };
-struct grabbed_node {
+enum { CAPTURED_NODES = 3, CAPTURED_BYTES = 1024 };
+struct captured_node {
     struct cuda_node node; /* without `arguments` */
-    unsigned char arguments[GRABBED_BYTES];
+    unsigned char arguments[CAPTURED_BYTES];
 };
 
 struct product_layout;
@@ -42,9 +42,12 @@ struct product_layouts {
 struct product_nodes {
     uint32_t n; /* 0: not captured */
     bool refused;
+    /* The captured graph had other nodes than plain kernels, and so have other graphs of the
+     * algorithm. */
+    bool other_nodes;
     struct product_operands operands;
     struct product_layout *layout; /* NULL: addresses cannot be replaced */
-    struct grabbed_node *nodes;    /* GRABBED_NODES; owned */
+    struct captured_node *nodes;   /* CAPTURED_NODES; owned */
 };
 
 /* Returns whether launches of cuBLASLt can be nodes now. */

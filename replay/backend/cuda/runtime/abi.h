@@ -93,6 +93,11 @@ union cu_attribute {
     int on;
 };
 
+/* CUgraphEdgeData */
+struct cu_edge {
+    unsigned char from_port, to_port, type, reserved[5];
+};
+
 /* CUgraphExecUpdateResultInfo */
 struct cu_update_result {
     int result;
