@@ -1,8 +1,8 @@
 /* Launches in batches. cuLaunchKernel takes 4.2 us of the host on an H200, one after the other. The
  * nodes of an executable CUDA graph that is launched with other parameters than before take 2.4 us
  * each, and those whose parameters did not change nothing
- * (tests/device/results/backend.md). So launches of runs call by call wait until there are
- * CUDA_BATCH of them, or until something else uses the stream or waits for it. A batch is then
+ * (tests/device/results/backend.md). So launches of runs call by call are pending until there
+ * are CUDA_BATCH of them, or until something else uses the stream or waits for it. A batch is then
  * launched as a chain: an executable graph of as many kernels in a row, whose nodes get the
  * functions, grids and arguments of the batch where they have others (an executable graph does not
  * tell what was set, so a copy of that is kept).
@@ -31,15 +31,15 @@ struct chain {
     struct cuda_node set[CUDA_BATCH]; /* what the nodes are; their arguments are owned */
 };
 
-struct waiting_launch {
+struct pending_launch {
     struct cuda_node node; /* its arguments are in the arena */
     const char *what;      /* for errors, with the node of the graph that is run */
     uint32_t graph_node;
 };
 
 struct cuda_batches {
-    struct waiting_launch waiting[CUDA_BATCH];
-    uint32_t n, most; /* that wait, and how many make it full */
+    struct pending_launch pending[CUDA_BATCH];
+    uint32_t n, most; /* that are pending, and how many make it full */
     struct arena arguments;
     struct chain *chains[MOST_CHAINS];
     uint32_t n_chains;
@@ -51,12 +51,19 @@ struct cuda_batches {
     struct err failed; /* of launches whose caller could not report it */
 };
 
+/* With CUDA_LAUNCH_BLOCKING, the error of a kernel is that of the last one launched, which must
+ * therefore be launched by itself. */
+static bool is_off(void)
+{
+    const char *batch = getenv("SYMTAPE_CUDA_BATCH"), *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    return (batch && strcmp(batch, "0") == 0) ||
+           (blocking && *blocking && strcmp(blocking, "0") != 0);
+}
+
 bool cuda_batches_open(struct cuda *cuda, struct err *err)
 {
     const struct driver *d = &cuda->driver;
-    const char *how = getenv("SYMTAPE_CUDA_BATCH");
-    if (!d->graph_create || !d->add_kernel || !d->set_kernel || !d->function_parameter ||
-        (how && strcmp(how, "0") == 0))
+    if (!d->graph_create || !d->add_kernel || !d->set_kernel || !d->function_parameter || is_off())
         return true;
     cuda->batches = calloc(1, sizeof *cuda->batches);
     if (!cuda->batches)
@@ -78,7 +85,7 @@ static void pointers_of(const struct cuda_node *node, void *ret[CUDA_NODE_PARAME
         ret[i] = (char *)(uintptr_t)node->arguments + node->at[i];
 }
 
-static bool launch_one(struct cuda *cuda, const struct waiting_launch *w, struct err *err)
+static bool launch_one(struct cuda *cuda, const struct pending_launch *w, struct err *err)
 {
     const struct cuda_node *x = &w->node;
     void *parameters[CUDA_NODE_PARAMETERS];
@@ -99,7 +106,7 @@ static bool launch_each(struct cuda *cuda, struct err *err)
 {
     const struct cuda_batches *b = cuda->batches;
     for (uint32_t i = 0; i < b->n; i++)
-        if (!launch_one(cuda, &b->waiting[i], err))
+        if (!launch_one(cuda, &b->pending[i], err))
             return false;
     return true;
 }
@@ -171,14 +178,14 @@ static bool add_node(struct cuda *cuda, struct chain *chain, const struct cuda_n
     return true;
 }
 
-/* Makes a chain of what waits. NULL: it cannot be made, and none is made from now on. */
+/* Makes a chain of the pending launches. NULL: it cannot be made, and none is made from now on. */
 static struct chain *make_chain(struct cuda *cuda)
 {
     struct cuda_batches *b = cuda->batches;
     struct chain *chain = calloc(1, sizeof *chain);
     bool ok = chain && cuda->driver.graph_create(&chain->graph, 0) == CU_OK;
     for (uint32_t i = 0; ok && i < b->n; i++)
-        ok = add_node(cuda, chain, &b->waiting[i].node);
+        ok = add_node(cuda, chain, &b->pending[i].node);
     if (ok && cuda->driver.graph_instantiate(&chain->exec, chain->graph, 0) == CU_OK)
         return b->chains[b->n_chains++] = chain;
     b->makes_none = true;
@@ -187,13 +194,13 @@ static struct chain *make_chain(struct cuda *cuda)
     return NULL;
 }
 
-/* Sets the nodes to what waits. */
+/* Sets the nodes to the pending launches. */
 static bool set_chain(struct cuda *cuda, struct chain *chain)
 {
     const struct cuda_batches *b = cuda->batches;
     for (uint32_t i = 0; i < chain->n; i++) {
         void *parameters[CUDA_NODE_PARAMETERS];
-        const struct cuda_node *node = &b->waiting[i].node;
+        const struct cuda_node *node = &b->pending[i].node;
         if (is_same(&chain->set[i], node))
             continue;
         const struct cu_kernel_node params = parameters_of(node, parameters);
@@ -204,28 +211,43 @@ static bool set_chain(struct cuda *cuda, struct chain *chain)
     return true;
 }
 
-/* Returns the chain of that length that was used first of those that are not in use. */
+/* Returns the chain of that length, or of any if it is 0, that was used first of those that are not
+ * in use. */
 static struct chain *idle_chain(const struct cuda_batches *b, uint32_t n)
 {
     struct chain *ret = NULL;
     for (uint32_t i = 0; i < b->n_chains; i++) {
         struct chain *c = b->chains[i];
-        if (c->n == n && c->wait != b->waits && (!ret || c->used < ret->used))
+        if ((n == 0 || c->n == n) && c->wait != b->waits && (!ret || c->used < ret->used))
             ret = c;
     }
     return ret;
 }
 
-/* Returns a chain that computes what waits, or NULL. */
+/* Returns whether there is place for one more chain; drops the idle one that was used first for it.
+ */
+static bool make_place(struct cuda *cuda)
+{
+    const struct cuda_batches *b = cuda->batches;
+    if (b->n_chains < MOST_CHAINS)
+        return true;
+    struct chain *first = idle_chain(b, 0);
+    if (first)
+        drop_chain(cuda, first);
+    return first != NULL;
+}
+
+/* Returns a chain that computes the pending launches, or NULL. */
 static struct chain *chain_of_batch(struct cuda *cuda)
 {
     struct cuda_batches *b = cuda->batches;
     const uint32_t n = b->n;
     const bool recurs = b->now[n]++ < b->before[n];
-    struct chain *chain = n > 1 && recurs ? idle_chain(b, n) : NULL;
+    if (n < 2 || !recurs)
+        return NULL;
+    struct chain *chain = idle_chain(b, n);
     if (!chain)
-        return n > 1 && recurs && b->n_chains < MOST_CHAINS && !b->makes_none ? make_chain(cuda)
-                                                                              : NULL;
+        return !b->makes_none && make_place(cuda) ? make_chain(cuda) : NULL;
     if (set_chain(cuda, chain))
         return chain;
     drop_chain(cuda, chain);
@@ -250,7 +272,7 @@ static bool launch_chain(struct cuda *cuda)
 
 /* ---- Batches ---- */
 
-static bool launch_waiting(struct cuda *cuda, struct err *err)
+static bool launch_pending(struct cuda *cuda, struct err *err)
 {
     struct cuda_batches *b = cuda->batches;
     const bool ok = cuda_usable(cuda, err) && (launch_chain(cuda) || launch_each(cuda, err));
@@ -265,7 +287,7 @@ bool cuda_batch_end(struct cuda *cuda, struct err *err)
     struct err why = { 0 };
     if (!b || (b->n == 0 && !err_is_set(&b->failed)))
         return true;
-    if (b->n && !launch_waiting(cuda, &why) && !err_is_set(&b->failed))
+    if (b->n && !launch_pending(cuda, &why) && !err_is_set(&b->failed))
         b->failed = why;
     if (!err || !err_is_set(&b->failed))
         return !err_is_set(&b->failed);
@@ -281,9 +303,9 @@ bool cuda_batch_add(struct cuda *cuda, const struct cuda_node *node, const char 
     void *copy = arena_alloc(&b->arguments, node->bytes + 1, 16);
     if (!copy)
         return err_nomem(err);
-    struct waiting_launch *w = &b->waiting[b->n++];
+    struct pending_launch *w = &b->pending[b->n++];
     memcpy(copy, node->arguments, node->bytes);
-    *w = (struct waiting_launch){ *node, what, graph_node };
+    *w = (struct pending_launch){ *node, what, graph_node };
     w->node.arguments = copy;
     if (b->n < b->most)
         return true;

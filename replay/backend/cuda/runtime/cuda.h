@@ -288,19 +288,19 @@ void cuda_executables_close(struct cuda *cuda); /* destroys the idle ones */
 
 /* --- batches.c --- */
 
-/* Launches that wait until there are so many, or until something else uses the stream. */
+/* Launches are pending until there are so many, or until something else uses the stream. */
 enum { CUDA_BATCH = 16 };
 
 bool cuda_batches_open(struct cuda *cuda, struct err *err);
 void cuda_batches_close(struct cuda *cuda); /* before the functions of its launches are unloaded */
-/* Returns whether launches wait: in runs call by call whose launches are not timed. */
+/* Returns whether launches are batched: in runs call by call whose launches are not timed. */
 bool cuda_batches_on(const struct cuda *cuda);
 /* Adds a launch; the node's arguments are copied. `what` names it in errors, and is owned by the
  * backend. */
 bool cuda_batch_add(struct cuda *cuda, const struct cuda_node *node, const char *what,
                     uint32_t graph_node, struct err *err);
-/* Launches what waits, before anything else uses the stream or memory is given back to the driver.
- * err NULL: a failure is reported by the next call that has one. */
+/* Makes the pending launches, before anything else uses the stream or memory is given back to the
+ * driver. err NULL: a failure is reported by the next call that has one. */
 bool cuda_batch_end(struct cuda *cuda, struct err *err);
 void cuda_batches_waited(struct cuda *cuda); /* the stream was waited for */
 

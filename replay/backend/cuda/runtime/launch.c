@@ -232,7 +232,7 @@ static bool add_to_batch(struct cuda *cuda, const struct cuda_function *f, struc
 bool cuda_launch_work(struct cuda *cuda, struct cuda_function *f, struct cuda_grid g,
                       const void *args, struct cuda_work work, struct err *err)
 {
-    const bool waits = f->arguments && cuda_batches_on(cuda);
+    const bool in_batch = f->arguments && cuda_batches_on(cuda);
     struct cuda_timed timed = { 0 };
     void *arguments[] = { (void *)(uintptr_t)args };
     g.y += g.y == 0;
@@ -240,10 +240,10 @@ bool cuda_launch_work(struct cuda *cuda, struct cuda_function *f, struct cuda_gr
     if (g.x == 0 || cuda->base.unbuilt)
         return true;
     if (!cuda_usable(cuda, err) || !within_limits(f, g, err) ||
-        !allow_shared(cuda, f, g.shared, err) || (!waits && !cuda_batch_end(cuda, err)) ||
+        !allow_shared(cuda, f, g.shared, err) || (!in_batch && !cuda_batch_end(cuda, err)) ||
         !begin_launch(cuda, f->name, work, &timed, err))
         return false;
-    if (waits)
+    if (in_batch)
         return add_to_batch(cuda, f, g, args, work, err);
     int rc = cuda->driver.launch(f->f, g.x, g.y, g.z, g.threads, 1, 1, g.shared, cuda->stream,
                                  arguments, NULL);
