@@ -8,8 +8,9 @@
  * each 4096 bytes: what measures until something takes long comes to an end.
  *
  * Environment:
- *     SYMTAPE_FAKE_FAIL       NAME:N:ERROR,...   the Nth call of an entry point gives ERROR; N 0:
- * each SYMTAPE_FAKE_FAIL_CALL  N:ERROR            the Nth call of all entry points gives ERROR
+ *     SYMTAPE_FAKE_FAIL       NAME:N:ERROR,...   the Nth call of an entry point since this was set
+ *                                                gives ERROR; N 0: each
+ *     SYMTAPE_FAKE_FAIL_CALL  N:ERROR            the Nth call of all entry points gives ERROR
  *     SYMTAPE_FAKE_LOST       N:ERROR            from the Nth launch on everything gives ERROR
  *     SYMTAPE_FAKE_BREAK      N:ERROR            the same until the context is reset
  *     SYMTAPE_FAKE_GONE       1: neither a reset nor a release mends what broke, as on an H200
@@ -48,6 +49,8 @@ enum {
     EXEC_UPDATE_FAILURE = 910,
 };
 
+/* How many calls gave an error since $SYMTAPE_FAKE_FAIL was set. */
+EXPORT uint64_t fake_injected(void);
 /* What every call asks first. 0: go on. */
 int fake_enter(const char *name);
 int fake_enter_context(const char *name); /* one that needs a current context */

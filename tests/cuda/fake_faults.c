@@ -15,7 +15,9 @@ static struct {
         uint64_t n;
     } calls[128];
     uint64_t n_calls;
-    const char *failed; /* the call that was made to fail; NULL */
+    const char *failed;  /* the call that was made to fail; NULL */
+    char rule[512];      /* $SYMTAPE_FAKE_FAIL, when a call looked last */
+    uint64_t n_injected; /* since it is that */
     uint64_t exist[FAKE_KINDS], left[FAKE_KINDS];
 } state;
 
@@ -84,8 +86,27 @@ static uint64_t count(const char *name)
     return 0;
 }
 
+uint64_t fake_injected(void)
+{
+    return state.n_injected;
+}
+
+/* Returns $SYMTAPE_FAKE_FAIL. Calls are counted from when it was set. */
+static const char *fail_rule(void)
+{
+    const char *rule = getenv("SYMTAPE_FAKE_FAIL");
+    rule = rule ? rule : "";
+    if (strncmp(rule, state.rule, sizeof state.rule - 1) == 0)
+        return rule;
+    snprintf(state.rule, sizeof state.rule, "%s", rule);
+    memset(state.calls, 0, sizeof state.calls);
+    state.n_injected = 0;
+    return rule;
+}
+
 static int injected(const char *name)
 {
+    const char *rule = fail_rule();
     uint64_t n = count(name);
     size_t length = strlen(name);
     const char *call = getenv("SYMTAPE_FAKE_FAIL_CALL");
@@ -96,13 +117,14 @@ static int injected(const char *name)
         state.failed = name;
         return with;
     }
-    const char *rule = getenv("SYMTAPE_FAKE_FAIL");
     for (; rule && *rule; rule = strchr(rule, ',') ? strchr(rule, ',') + 1 : NULL) {
         unsigned long long at = 0;
         int error = 0;
         if (strncmp(rule, name, length) == 0 && rule[length] == ':' &&
-            sscanf(rule + length, ":%llu:%d", &at, &error) == 2 && (at == 0 || at == n))
+            sscanf(rule + length, ":%llu:%d", &at, &error) == 2 && (at == 0 || at == n)) {
+            state.n_injected++;
             return error;
+        }
     }
     return 0;
 }

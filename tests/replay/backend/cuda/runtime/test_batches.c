@@ -1,6 +1,7 @@
 /* Launches in batches, on the fake device (tests/cuda) or, with $SYMTAPE_TEST_DEVICE, on the one
  * that there is: they compute the bits of launches one by one, at any order of sizes, and a call of
  * the driver that fails leaves launches one by one, or an error with its node. */
+#include "tests/cuda/fake_time.h"
 #include "tests/replay/backend/cuda/runtime/graph_runs.h"
 
 /* Products of one plan with different operands, between kernels. */
@@ -57,6 +58,18 @@ static void outputs_at_sizes(struct world *w, const char *const *bodies, size_t 
         ret[i] = outputs_at(w, bodies[i % (int)n], 2 + i * 7 % 23);
 }
 
+/* Returns how many calls of the fake driver failed since $SYMTAPE_FAKE_FAIL was set. */
+static uint64_t failed_calls(void)
+{
+    void *driver, *p = fake_function("fake_injected", &driver);
+    uint64_t (*count)(void) = NULL;
+    memcpy(&count, &p, sizeof count);
+    const uint64_t ret = count ? count() : 0;
+    if (driver)
+        dlclose(driver);
+    return ret;
+}
+
 /* Runs many sizes; returns how many launches were batched. */
 static uint64_t check_sizes(const char *const *bodies, size_t n, int sizes)
 {
@@ -69,6 +82,7 @@ static uint64_t check_sizes(const char *const *bodies, size_t n, int sizes)
     open_world(&w);
     outputs_at_sizes(&w, bodies, n, sizes, batched);
     const uint64_t ret = w.backend->log.batched;
+    assert_true(!getenv("SYMTAPE_FAKE_FAIL") || failed_calls() > 0);
     close_world(&w);
     for (int i = 0; i < sizes; i++)
         assert_same(&each[i], &batched[i]);
@@ -131,24 +145,62 @@ static void test_failures(void **state)
     }
 }
 
-/* The error of a launch contains the kernel and its node, also if others were launched later. */
+/* The error of a launch contains the kernel and its node, also if others were added to its batch
+ * later. */
 static void test_failed_launch(void **state)
 {
     (void)state;
+    static const char *const rows[][3] = {
+        { "cuLaunchKernel:1:1", "node p0 (aten.addmm.default of ", "kernel cublasLtMatmul: 1 x 1" },
+        { "cuLaunchKernel:3:1", "node r0 (aten.mul.Tensor of ", "kernel point_mul: 1 x 1 x 1" },
+    };
     struct world w;
     if (on_device())
         skip();
-    open_world(&w);
-    struct capture_case c = case_of(&w, LAYERS, 5);
-    setenv("SYMTAPE_FAKE_FAIL", "cuLaunchKernel:0:1", 1);
-    assert_false(run_execute(c.run, &w.err));
-    assert_err(&w.err, ERR_ENV, "CUDA_ERROR_INVALID_VALUE 1");
-    unsetenv("SYMTAPE_FAKE_FAIL");
-    w.err = ERR_INIT;
-    case_free(&c);
-    struct outputs o = outputs_at(&w, LAYERS, 5);
-    outputs_free(&o);
-    close_world(&w);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        open_world(&w);
+        struct capture_case c = case_of(&w, LAYERS, 24);
+        setenv("SYMTAPE_FAKE_FAIL", rows[i][0], 1);
+        assert_false(run_execute(c.run, &w.err));
+        assert_non_null(strstr(w.err.text, rows[i][1]));
+        assert_non_null(strstr(w.err.text, rows[i][2]));
+        assert_err(&w.err, ERR_ENV, "CUDA_ERROR_INVALID_VALUE 1");
+        unsetenv("SYMTAPE_FAKE_FAIL");
+        case_free(&c);
+        struct outputs o = outputs_at(&w, LAYERS, 24);
+        outputs_free(&o);
+        close_world(&w);
+    }
+}
+
+/* CUDA's own setting, with which errors are exact, needs launches one by one. */
+static void test_blocking(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = { { "1", "off" }, { "0", "on" }, { "", "on" } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct world w;
+        setenv("CUDA_LAUNCH_BLOCKING", rows[i][0], 1);
+        open_world(&w);
+        unsetenv("CUDA_LAUNCH_BLOCKING");
+        assert_string_equal(cuda_of_world(&w)->batches ? "on" : "off", rows[i][1]);
+        close_world(&w);
+    }
+}
+
+/* Both factors have the same address: that call is launched by cuBLASLt, later ones as nodes. */
+static void test_same_operand(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = { FORWARD(
+        "x: \"f32[16, 16][16, 1]cpu\", w: \"f32[16, 16][16, 1]cpu\", "
+        "n: \"f32[s0][1]cpu\"") "        a" ATEN "mm.default(x, x)\n"
+                                "        b" ATEN "mm.default(a, w)\n"
+                                "        c" ATEN "mm.default(b, b)\n"
+                                "        d" ATEN "mm.default(c, x)\n"
+                                "        e" ATEN "sum.dim_IntList(d, [1], True)\n"
+                                "        return (e, c)\n" };
+    assert_true(check_sizes(bodies, 1, 8) > 0);
 }
 
 static void test_lost(void **state)
@@ -182,9 +234,10 @@ static void test_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bits), cmocka_unit_test(test_reads),
-        cmocka_unit_test(test_failures),  cmocka_unit_test(test_failed_launch),
-        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_same_bits),    cmocka_unit_test(test_reads),
+        cmocka_unit_test(test_failures),     cmocka_unit_test(test_failed_launch),
+        cmocka_unit_test(test_lost),         cmocka_unit_test(test_blocking),
+        cmocka_unit_test(test_same_operand),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
