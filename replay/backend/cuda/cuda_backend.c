@@ -20,8 +20,9 @@
  * Pointwise operators differ in the last three steps: cuda_point() (pointwise/pointwise.c) adds the
  * call to a pending group, and cuda_flush() launches a generated kernel for each group. Matmuls,
  * convolutions and attention that a library supports are launched by the library, between
- * cuda_library_begin() and cuda_library_end() of launch.c. Nothing waits for the device until a
- * value is read (cuda_read()) or the run ends (cuda_wait()). */
+ * cuda_library_begin() and cuda_library_end() of launch.c; the kernels of a matmul that
+ * libraries/product_nodes.c captured are added to a batch by cuda_launch_node(). Nothing waits for
+ * the device until a value is read (cuda_read()) or the run ends (cuda_wait()). */
 #include "replay/backend/cuda/runtime/cuda.h"
 
 #include <limits.h>
