@@ -80,15 +80,19 @@ void fake_gone(enum fake_kind kind);
 /* The context ends: what exists was not given back; by a reset it need not be. */
 void fake_end_context(bool reset);
 
-/* Of a function's one argument. */
+/* Of a function's arguments: one struct of a kernel, two parameters of a library's. */
 uint32_t fake_argument_bytes(cu_function function);
+/* Copies them one after the other. */
+void fake_copy_arguments(cu_function function, void *const *from, void *to);
 
 /* Work on a stream: what a launch, a copy or a library does. It is run at once, or becomes a node
  * of the graph that the stream captures, with a copy of its `bytes` of data. */
 typedef int fake_work(const void *data);
 EXPORT int fake_submit(cu_stream stream, fake_work *run, const void *data, size_t bytes);
-/* The same for a library's kernel: its node is one of a kernel whose only parameter is the data. */
+/* The same for a library's kernel: its node is one of a kernel with two parameters, the last eight
+ * bytes of the data and what is before them. */
 EXPORT int fake_submit_kernel(cu_stream stream, fake_work *run, const void *data, size_t bytes);
+EXPORT int fake_submit_cluster(cu_stream stream, fake_work *run, const void *data, size_t bytes);
 /* The function of such a kernel. NULL: out of memory. */
 cu_function fake_function_of(fake_work *work, size_t bytes);
 /* What waits for a stream that is captured ends the capture: CAPTURE_UNSUPPORTED. Otherwise 0. */

@@ -7,7 +7,7 @@
  * $FAKE_CUBLASLT: "refuse": no heuristic finds anything; "unsupported": products answer so;
  * "broken": they answer that execution failed; "absent": it does not start; "narrow": algorithms
  * are for no more columns than the product has that they were offered for; "older": there are no
- * modes of scales. */
+ * modes of scales; "pair": a product is two kernels; "cluster": its kernel has clusters. */
 #define LIBRARY "cublasLt"
 #define MOOD    "FAKE_CUBLASLT"
 #include "tests/cuda/fake_library.h"
@@ -404,7 +404,9 @@ struct product_work {
     struct object parts[5];
     double alpha, beta, us;
     const void *a, *b, *c;
-    void *d, *workspace;
+    void *d;
+    size_t paired; /* 1: the second kernel of two */
+    void *workspace;
 };
 
 static void compute(const struct problem *p, double by, const void *a, const void *b, double add,
@@ -429,12 +431,23 @@ static void compute(const struct problem *p, double by, const void *a, const voi
     }
 }
 
+enum { MARK = 0x5a };
+
+/* The first kernel of two. */
+static int mark_workspace(const void *data)
+{
+    const struct product_work *w = data;
+    memset(w->workspace, MARK, ROOM);
+    return 0;
+}
+
 static int run_product(const void *data)
 {
     const struct product_work *w = data;
     struct object parts[5];
     memcpy(parts, w->parts, sizeof parts);
     struct problem p = problem_of(&parts[0], &parts[1], &parts[2], &parts[3], &parts[4]);
+    CHECK(!w->paired || *(const char *)w->workspace == MARK, "the first kernel did not run before");
     memset(w->workspace, 0xff, ROOM);
     compute(&p, w->alpha, w->a, w->b, w->beta, w->c, w->d);
     fake_took(w->us);
@@ -483,9 +496,12 @@ int cublasLtMatmul(void *handle, void *op, const void *alpha, const void *a, voi
                                        .b = b,
                                        .c = c,
                                        .d = d,
+                                       .paired = (size_t)wanted("pair"),
                                        .workspace = workspace,
                                        .us = 3e5 / (double)(1 + algorithm->data[7]) };
-    return fake_queue_by("fake_submit_kernel", stream, run_product, &work, sizeof work)
-               ? CUBLAS_EXECUTION_FAILED
-               : CUBLAS_OK;
+    const char *submit = wanted("cluster") ? "fake_submit_cluster" : "fake_submit_kernel";
+    if (work.paired && fake_queue_by(submit, stream, mark_workspace, &work, sizeof work))
+        return CUBLAS_EXECUTION_FAILED;
+    return fake_queue_by(submit, stream, run_product, &work, sizeof work) ? CUBLAS_EXECUTION_FAILED
+                                                                          : CUBLAS_OK;
 }

@@ -9,8 +9,10 @@
 #include "tests/device/lab/graph_abi.h"
 
 struct CUgraphNode_st {
-    struct cu_kernel_node params; /* arguments: one struct, a copy */
-    void *argument;
+    struct cu_kernel_node params; /* its arguments are `parameters` */
+    void *argument;               /* a copy of them, one after the other */
+    void *parameters[2];
+    bool cluster;
     cu_event event;  /* of an event's node; NULL: a kernel's */
     fake_work *work; /* of a captured node, whose data is `argument`; NULL: another node */
     size_t bytes;
@@ -37,11 +39,13 @@ static bool set_params(struct CUgraphNode_st *node, const struct cu_kernel_node 
     void *copy = malloc(n);
     if (!copy)
         return false;
-    memcpy(copy, params->arguments[0], n);
+    fake_copy_arguments(params->function, params->arguments, copy);
     free(node->argument);
     node->argument = copy;
     node->params = *params;
-    node->params.arguments = &node->argument;
+    node->parameters[0] = copy;
+    node->parameters[1] = n < 8 ? NULL : (char *)copy + n - 8;
+    node->params.arguments = node->parameters;
     return true;
 }
 
@@ -278,10 +282,12 @@ EXPORT int cuGraphKernelNodeGetAttribute(cu_node node, int attribute, void *ret)
 EXPORT int cuGraphKernelNodeGetAttribute(cu_node node, int attribute, void *ret)
 {
     int error = fake_enter_context(__func__);
-    (void)attribute;
     if (error || node->work || node->event)
         return error ? error : CU_INVALID_VALUE;
-    memset(ret, 0, sizeof(union cu_attribute));
+    union cu_attribute value = { { 0 } };
+    if (attribute == CU_ATTRIBUTE_CLUSTER)
+        value.cluster[0] = node->cluster ? 2 : 1;
+    memcpy(ret, &value, sizeof value);
     return CU_OK;
 }
 
@@ -363,19 +369,31 @@ EXPORT int fake_submit(cu_stream stream, fake_work *run, const void *data, size_
     return CU_OK;
 }
 
-EXPORT int fake_submit_kernel(cu_stream stream, fake_work *run, const void *data, size_t bytes)
+static int submit_kernel(cu_stream stream, fake_work *run, const void *data, size_t bytes,
+                         bool cluster)
 {
     cu_node node;
     if (!stream || !stream->captures)
         return run(data);
     if (stream->invalid)
         return CAPTURE_INVALIDATED;
-    void *arguments[] = { (void *)(uintptr_t)data };
+    void *arguments[] = { (void *)(uintptr_t)data, (char *)(uintptr_t)data + bytes - 8 };
     const struct cu_kernel_node params = { .function = fake_function_of(run, bytes),
                                            .grid = { 1, 1, 1 },
                                            .block = { 1, 1, 1 },
                                            .arguments = arguments };
     if (!params.function || add(stream->captures, NULL, 0, &node) || !set_params(node, &params))
         return CU_OUT_OF_MEMORY;
+    node->cluster = cluster;
     return CU_OK;
+}
+
+EXPORT int fake_submit_kernel(cu_stream stream, fake_work *run, const void *data, size_t bytes)
+{
+    return submit_kernel(stream, run, data, bytes, false);
+}
+
+EXPORT int fake_submit_cluster(cu_stream stream, fake_work *run, const void *data, size_t bytes)
+{
+    return submit_kernel(stream, run, data, bytes, true);
 }

@@ -39,6 +39,20 @@ uint32_t fake_argument_bytes(cu_function function)
     return function->args_bytes;
 }
 
+enum { LAST_PARAMETER = 8 }; /* bytes of it, of a library's function */
+
+static uint32_t first_bytes(const struct CUfunc_st *f)
+{
+    return f->work ? f->args_bytes - LAST_PARAMETER : f->args_bytes;
+}
+
+void fake_copy_arguments(cu_function f, void *const *from, void *to)
+{
+    memcpy(to, from[0], first_bytes(f));
+    if (f->work)
+        memcpy((char *)to + first_bytes(f), from[1], LAST_PARAMETER);
+}
+
 /* Functions of libraries; the process has them as long as it runs. */
 static struct CUfunc_st *library_functions;
 
@@ -63,10 +77,10 @@ EXPORT int cuFuncGetParamInfo(cu_function f, size_t i, size_t *offset, size_t *b
 EXPORT int cuFuncGetParamInfo(cu_function f, size_t i, size_t *offset, size_t *bytes)
 {
     int error = fake_enter_context(__func__);
-    if (error || i > 0)
+    if (error || i > (f->work != NULL))
         return error ? error : CU_INVALID_VALUE;
-    *offset = 0;
-    *bytes = f->args_bytes;
+    *offset = i ? first_bytes(f) : 0;
+    *bytes = i ? LAST_PARAMETER : first_bytes(f);
     return CU_OK;
 }
 
@@ -317,14 +331,13 @@ EXPORT int cuLaunchKernel(cu_function f, unsigned grid_x, unsigned grid_y, unsig
         return CU_INVALID_VALUE; /* how much static memory a kernel may have, its compiler knows */
     if (block_x > f->max_threads)
         return LAUNCH_OUT_OF_RESOURCES;
-    if (f->work)
-        return fake_submit(stream, f->work, arguments[0], f->args_bytes);
     struct kernel_work *work = calloc(1, sizeof *work + f->args_bytes);
     if (!work)
         return CU_OUT_OF_MEMORY;
     *work = (struct kernel_work){ f, { grid_x, grid_y, grid_z }, block_x, shared };
-    memcpy(work + 1, arguments[0], f->args_bytes);
-    error = fake_submit(stream, run_kernel, work, sizeof *work + f->args_bytes);
+    fake_copy_arguments(f, arguments, work + 1);
+    error = f->work ? fake_submit(stream, f->work, work + 1, f->args_bytes)
+                    : fake_submit(stream, run_kernel, work, sizeof *work + f->args_bytes);
     free(work);
     return error;
 }

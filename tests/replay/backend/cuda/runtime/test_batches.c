@@ -113,6 +113,22 @@ static void test_reads(void **state)
     assert_true(check_sizes(bodies, 1, 8) > 0);
 }
 
+/* On the fake device, whose cuBLASLt launches one kernel, two, or one with clusters, which a node
+ * does not repeat. */
+static void test_launches_of_matmuls(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = { LAYERS };
+    if (on_device())
+        skip();
+    const uint64_t one = check_sizes(bodies, 1, 24);
+    setenv("FAKE_CUBLASLT", "pair", 1);
+    assert_true(check_sizes(bodies, 1, 24) > one);
+    setenv("FAKE_CUBLASLT", "cluster", 1);
+    assert_true(check_sizes(bodies, 1, 24) < one);
+    unsetenv("FAKE_CUBLASLT");
+}
+
 /* ---- Failing calls of the driver, on the fake device ---- */
 
 static void test_failures(void **state)
@@ -237,7 +253,7 @@ int main(void)
         cmocka_unit_test(test_same_bits),    cmocka_unit_test(test_reads),
         cmocka_unit_test(test_failures),     cmocka_unit_test(test_failed_launch),
         cmocka_unit_test(test_lost),         cmocka_unit_test(test_blocking),
-        cmocka_unit_test(test_same_operand),
+        cmocka_unit_test(test_same_operand), cmocka_unit_test(test_launches_of_matmuls),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
