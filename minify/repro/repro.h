@@ -47,8 +47,8 @@ enum repro_check {
 };
 
 /*  VALUES(id, "name", "what is appended to an input of random normal values", "in words")
- * Values that inputs of floats have. Integers are 0 and 1 in any case, since they may be indices.
- */
+ * Values that inputs of floats have. Integers are 0 and 1 in any case, since they may be indices;
+ * complex inputs are random for NEGATIVE and NAN. */
 #define REPRO_VALUES(VALUES)                                                \
     VALUES(NORMAL, "normal", "", "random")                                  \
     VALUES(LARGE, "large", ".mul_(1000)", "random and 1000 times as large") \

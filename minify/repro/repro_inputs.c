@@ -4,6 +4,7 @@
 
 #include "minify/candidate/sizes.h"
 #include "minify/repro/repro_inside.h"
+#include "replay/ops/layout/layout.h"
 
 enum { MAX_DIMS = 64 };
 
@@ -275,6 +276,21 @@ static void put_dense(struct repro *r, const struct input_shape *s, struct buf *
         buf_printf(out, ".to(%s)", dtype_python_name(s->dtype));
 }
 
+/* Appends what makes the values those of --values. abs() of complex numbers is real, and their
+ * square roots are numbers. */
+static void put_values(const struct repro *r, const struct input_shape *s, struct buf *line)
+{
+    static const char *const suffixes[] = {
+#define VALUES(id, name, suffix, words) suffix,
+        REPRO_VALUES(VALUES)
+#undef VALUES
+    };
+    enum repro_values values = r->what->values;
+    bool reals = values == REPRO_VALUES_NEGATIVE || values == REPRO_VALUES_NAN;
+    if (family_of(s->dtype) == FAMILY_FLOAT && !(reals && dtype_is_complex(s->dtype)))
+        buf_puts(line, suffixes[values]);
+}
+
 static void put_strided(struct repro *r, const struct input_shape *s, struct buf *out)
 {
     int64_t extent = 1;
@@ -284,6 +300,7 @@ static void put_strided(struct repro *r, const struct input_shape *s, struct buf
     if (input_overlaps(s) || family_of(s->dtype) == FAMILY_OTHER) {
         flat.size[0] = extent;
         put_dense(r, &flat, out);
+        put_values(r, &flat, out); /* elements that share memory cannot be written to */
         buf_puts(out, ".as_strided(");
         put_numbers(out, s->size, s->n);
         buf_puts(out, ", ");
@@ -297,6 +314,7 @@ static void put_strided(struct repro *r, const struct input_shape *s, struct buf
     put_numbers(out, s->stride, s->n);
     put_options(r, s, s->dtype != DTYPE_F32, out);
     buf_puts(out, family_of(s->dtype) == FAMILY_FLOAT ? ").normal_()" : ").random_(2)");
+    put_values(r, s, out);
 }
 
 static void put_input_tensor(struct repro *r, const struct input_shape *s, struct buf *out)
@@ -304,9 +322,11 @@ static void put_input_tensor(struct repro *r, const struct input_shape *s, struc
     static const unsigned last[] = { 1, 3, 2, 0 };
     if (strides_in_order(s, NULL)) {
         put_dense(r, s, out);
+        put_values(r, s, out);
     } else if (s->n == 4 && strides_in_order(s, last)) {
         put_dense(r, s, out);
         buf_puts(out, ".to(memory_format=torch.channels_last)");
+        put_values(r, s, out);
     } else {
         put_strided(r, s, out);
     }
@@ -367,17 +387,6 @@ static bool put_read_out(struct repro *r, const struct repro_input *input,
     return true;
 }
 
-static void put_values(const struct repro *r, const struct input_shape *s, struct buf *line)
-{
-    static const char *const suffixes[] = {
-#define VALUES(id, name, suffix, words) suffix,
-        REPRO_VALUES(VALUES)
-#undef VALUES
-    };
-    if (family_of(s->dtype) == FAMILY_FLOAT)
-        buf_puts(line, suffixes[r->what->values]);
-}
-
 static void put_input_value(struct repro *r, const struct repro_input *input, struct buf *line)
 {
     struct input_shape s;
@@ -398,7 +407,6 @@ static void put_input_value(struct repro *r, const struct repro_input *input, st
         buf_putc(line, ')');
     } else {
         put_input_tensor(r, &s, line);
-        put_values(r, &s, line);
     }
     if (input->node != NODE_NONE && candidate_requires_grad(r->candidate, input->node))
         buf_puts(line, ".requires_grad_()");

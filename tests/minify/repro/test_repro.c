@@ -240,6 +240,25 @@ static void test_strides(void **state)
     holds(fx, &what, "d = torch.randint(2, (), dtype=torch.bool)\n");
 }
 
+/* What shares memory cannot be written to, and complex numbers have no sign. */
+static void test_values(void **state)
+{
+    (void)state;
+    const char fx[] =
+        CLASS "    def forward(self, a: \"f32[4, 3][1, 4]cpu\", b: \"f32[4, 3][0, 1]cpu\", "
+              "c: \"c64[2][1]cpu\", d: \"i64[2][1]cpu\"):\n"
+              "        add: \"c64[4, 3][3, 1]cpu\" = torch.add(a, b, c, d)\n"
+              "        return add\n";
+    const struct repro_what large = { .values = REPRO_VALUES_LARGE },
+                            nan = { .values = REPRO_VALUES_NAN };
+    holds(fx, &large, "a = torch.empty_strided((4, 3), (1, 4)).normal_().mul_(1000)\n");
+    holds(fx, &large, "b = torch.randn(3).mul_(1000).as_strided((4, 3), (0, 1))\n");
+    holds(fx, &large, "c = torch.randn(2, dtype=torch.complex64).mul_(1000)\n");
+    holds(fx, &nan, "b = torch.randn(3).sqrt_().as_strided((4, 3), (0, 1))\n");
+    holds(fx, &nan, "c = torch.randn(2, dtype=torch.complex64)\n");
+    holds(fx, &nan, "d = torch.randint(2, (2,))\n");
+}
+
 static void test_routes(void **state)
 {
     (void)state;
@@ -340,7 +359,7 @@ int main(void)
         cmocka_unit_test(test_strides),       cmocka_unit_test(test_sizes_of_fractions),
         cmocka_unit_test(test_values_hold),   cmocka_unit_test(test_branch),
         cmocka_unit_test(test_routes),        cmocka_unit_test(test_cannot),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
