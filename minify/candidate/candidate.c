@@ -56,8 +56,7 @@ static void note_gradient(void *user, node_id id)
     s->found |= s->gradients[id];
 }
 
-/* Returns whether the dtype of a value has gradients; what is no tensor may hold some that have. */
-static bool may_have_gradient(const struct meta *meta)
+bool data_may_have_gradient(const struct meta *meta)
 {
     return !meta || meta->kind == META_OTHER ||
            (meta->kind == META_TENSOR &&
@@ -73,7 +72,7 @@ void data_spread_gradients(struct cand_data *data)
         if (node->op == NODE_PLACEHOLDER)
             continue;
         node_references(graph, node, note_gradient, &s);
-        data->gradients[id] = s.found && may_have_gradient(node_meta(graph, node));
+        data->gradients[id] = s.found && data_may_have_gradient(node_meta(graph, node));
     }
 }
 

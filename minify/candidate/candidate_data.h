@@ -101,6 +101,8 @@ void guard_expr_symbols(const struct cand_texts *texts, struct str expr,
 /* Gives the data flags for the nodes of its graph, unless `like` is NULL. Returns false when
  * memory ran out. */
 bool data_begin_gradients(struct cand_data *data, uint32_t n_nodes, const bool *like);
+/* Returns whether the dtype of a value has gradients; what is no tensor may hold some that have. */
+bool data_may_have_gradient(const struct meta *meta);
 /* Flags each call that is computed from what requires a gradient, unless its result has none. */
 void data_spread_gradients(struct cand_data *data);
 

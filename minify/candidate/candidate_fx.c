@@ -219,13 +219,15 @@ static uint32_t find_node(const struct graph *graph, struct str name)
     return 0;
 }
 
-/* Returns by node whether it is an input that requires a gradient; NULL when memory ran out. */
+/* Returns by node whether it is an input that requires a gradient, which integers cannot; NULL when
+ * memory ran out. */
 static bool *find_gradients(const struct fx_reader *r, const struct graph *graph)
 {
     bool *ret = calloc((size_t)graph->n_nodes + 1, sizeof *ret);
     for (size_t i = 0; ret && i < r->gradients.n; i++) {
         uint32_t node = find_node(graph, r->gradients.v[i]); /* 0, too, if there is none */
-        ret[node] |= str_eq(graph->nodes[node].name, r->gradients.v[i]);
+        ret[node] |= str_eq(graph->nodes[node].name, r->gradients.v[i]) &&
+                     data_may_have_gradient(node_meta(graph, &graph->nodes[node]));
     }
     return ret;
 }

@@ -111,6 +111,10 @@ static void test_gradients(void **state)
         "# requires_grad nothing\n" GRAPH(", x: \"f32[2][1]\"", "        return (x,)\n"), true);
     assert_int_equal(candidate_n_gradients(c), 0);
     candidate_free(c);
+    c = read_gradients("# requires_grad x\n" GRAPH(", x: \"i64[2][1]\"", "        return (x,)\n"),
+                       true);
+    assert_int_equal(candidate_n_gradients(c), 0);
+    candidate_free(c);
     c = read_gradients(text.p, true);
     assert_int_equal(candidate_n_gradients(c), 1);
     assert_true(candidate_print_fx(c, &printed));
