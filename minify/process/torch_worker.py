@@ -22,7 +22,7 @@ import traceback
 backend = None  # of --torch-backend MODULE:NAME
 # Bytes of texts in an answer: a line of 4096 is what arrives of another machine's (CHILD_TAIL).
 MESSAGE_MAX, EAGER_MAX, NAME_MAX = 2800, 700, 100
-SETTINGS_MAX = 12  # options that are told
+SET_MAX, OTHERS_MAX = 2400, 1000  # bytes of options that are told
 # Options that say nothing about a program: of the worker itself, and of the machine.
 OWN_SETTINGS = {"force_disable_caches", "compile_threads"}
 
@@ -311,9 +311,30 @@ def answer(torch, question, source):
     return ret
 
 
+def is_plain(value):
+    """Whether --config reads a value as it is: of the same type, without a character that a shell would read otherwise."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return True
+    if not isinstance(value, str) or not re.fullmatch(r"[\w./:+-]*", value) or value in ("True", "False", "None"):
+        return False
+    try:
+        complex(value)
+    except ValueError:
+        return True
+    return False
+
+
+def begin(texts, separator, most):
+    """As many of the texts as have so many bytes as JSON, and the rest."""
+    n = len(texts)
+    while len(json.dumps(separator.join(texts[:n]))) > most:
+        n -= 1
+    return texts[:n], texts[n:]
+
+
 def settings(source):
-    """Which options a recording has otherwise than this process: those that --config can set, and names of others. A name that
-    a recording alone has, and a value that a shell would read otherwise, are not repeated."""
+    """Options whose values in a recording differ from this process's: those that --config can set, and names of others. A name
+    that a recording alone has, and a value that --config would read otherwise, are not repeated."""
     import torch._dynamo.utils as utils
     own = {"inductor_config": utils._scrubbed_inductor_config_for_logging,
            "functorch_config": getattr(utils, "_functorch_config_for_logging", str)}
@@ -324,13 +345,14 @@ def settings(source):
             for name in here:
                 if name in recorded and recorded[name] != here[name] and name not in OWN_SETTINGS:
                     value, option = recorded[name], kind.replace("_config", "." + name)
-                    plain = value is None or isinstance(value, (bool, int, float)) or \
-                        isinstance(value, str) and re.fullmatch(r"[\w./:+-]*", value)
-                    if plain:
+                    if is_plain(value):
                         known.append("%s=%s" % (option, value))
                     else:
                         others.append(option)
-    return {"outcome": "settings", "message": ",".join(known[:SETTINGS_MAX]), "node": ", ".join(others[:SETTINGS_MAX])}
+    known, cut = begin(known, ",", SET_MAX)
+    others, cut = begin([one.split("=")[0] for one in cut] + others, ", ", OTHERS_MAX)
+    node = ", ".join(others + ["and %d more" % len(cut)] * bool(cut))
+    return {"outcome": "settings", "message": ",".join(known), "node": node}
 
 
 def be_quiet():
