@@ -64,8 +64,9 @@ struct minify_job {
     graphs;                  /* among which the one that fails is searched: operands, in `texts` */
     const char *wrong_graph; /* minify_find_frame(): the one that makes the program fail; NULL */
     struct candidate *whole;
-    bool gradients; /* its inputs require gradients where they did */
-    bool all_right; /* each of `graphs` was asked about, and none fails alone */
+    bool gradients;     /* its inputs require gradients where they did */
+    bool calls_backend; /* chosen.backend is that of the program's calls, by its name */
+    bool all_right;     /* each of `graphs` was asked about, and none fails alone */
     bool has_settings;
     struct str settings; /* PyTorch's options in the recording, for oracle_torch_settings(); "" */
     struct oracle *oracle;
@@ -138,9 +139,10 @@ bool minify_ask_gradients(struct minify_job *job, struct err *err);
 /* Makes its inputs require none again. */
 bool minify_drop_gradients(struct minify_job *job, struct err *err);
 
-/* minify_settings.c: keeps the options of PyTorch that the recording has. */
-bool minify_read_settings(struct minify_job *job, struct trace *trace, struct err *err);
-/* Of a graph that does not fail: notes which of them PyTorch has otherwise here. Those of the
+/* minify_settings.c: keeps the options of PyTorch that the recording has for a compile. */
+bool minify_read_settings(struct minify_job *job, struct trace *trace,
+                          const struct selector *selector, struct err *err);
+/* Of a graph that does not fail: notes those that differ from PyTorch's here. Those of the
  * program that the user let run are added to --config, and *again is set: to be asked again. */
 bool minify_find_settings(struct minify_job *job, bool *again, struct err *err);
 

@@ -82,7 +82,7 @@ bool minify_choose_backend(struct minify_job *job, const struct failure *failure
 
 struct backend_search {
     struct arena *texts;
-    struct str name; /* of the last call that tells it; "" */
+    struct str name; /* of the last call of a recording that tells it; "" */
     uint64_t rows;   /* seen so far */
 };
 
@@ -101,7 +101,8 @@ static bool take_call(void *data, const struct recorded_call *call, struct err *
         json_id id = json_get(&doc, JSON_ROOT, STR("backend"));
         if (json_kind_of(&doc, id) == JSON_STRING) {
             s->name = json_decoded(&doc, id, s->texts);
-            s->name = arena_copy(s->texts, str_first(s->name, str_find_char(s->name, '#')));
+            if (s->name.p)
+                s->name = arena_copy(s->texts, str_first(s->name, str_find_char(s->name, '#')));
             ok = s->name.p != NULL;
         }
     }
@@ -141,13 +142,13 @@ bool minify_take_backend(struct minify_job *job, struct trace *trace, struct err
 {
     struct backend_search s = { .texts = &job->texts };
     bool ok = true;
-    for (uint32_t i = 0; ok && i < trace->n_recordings && !job->chosen.backend; i++) {
+    for (uint32_t i = 0; ok && i < trace->n_recordings && !s.name.n; i++) {
         struct recorded_calls calls = { .take = take_call, .data = &s };
         s.rows = 0;
         ok = recorded_calls_read(trace, i, &calls, err);
         recorded_calls_release(&calls);
     }
-    if (!ok || !s.name.n)
+    if (!ok || !s.name.n || job->chosen.backend)
         return ok;
     const char *script = script_of(job, s.name);
     if (script)
@@ -155,7 +156,8 @@ bool minify_take_backend(struct minify_job *job, struct trace *trace, struct err
     struct buf text = BUF_INIT;
     buf_put(&text, s.name);
     job->chosen.backend = minify_keep(job, &text);
-    if (job->chosen.backend)
+    job->calls_backend = job->chosen.backend != NULL;
+    if (job->calls_backend)
         out_note(job->cmd->out, "its calls were compiled with the backend %s", job->chosen.backend);
     return job->chosen.backend || err_nomem(err);
 }

@@ -91,9 +91,28 @@ bool minify_drop_gradients(struct minify_job *job, struct err *err)
     return !had || minify_read_again(job, err);
 }
 
+/* Eager mode refuses gradients of what the graph writes to, and PyTorch may not be able to tell
+ * whether the backward pass fails: nothing is known then. */
+static bool is_answer(const struct torch_first *torch)
+{
+    return !torch->eager.n &&
+           (torch->verdict == VERDICT_INTERESTING || torch->verdict == VERDICT_BORING);
+}
+
+/* Goes back to the graph without gradients and to the answer about it. The oracle compares later
+ * answers with its last one, and so it is asked again. */
+static bool forget_gradients(struct minify_job *job, const struct torch_first *first,
+                             struct err *err)
+{
+    bool ok = minify_drop_gradients(job, err) && ask_again(job, err);
+    job->torch = *first;
+    return ok;
+}
+
 bool minify_ask_gradients(struct minify_job *job, struct err *err)
 {
     struct out *out = job->cmd->out;
+    const struct torch_first first = job->torch;
     bool again = strcmp(job->operand, "-") != 0; /* standard input is read once */
     if (job->torch.verdict != VERDICT_BORING || !again || !oracle_torch_computes(job->torch_oracle))
         return true;
@@ -107,9 +126,8 @@ bool minify_ask_gradients(struct minify_job *job, struct err *err)
     out_progress(out, "running the whole graph in PyTorch, with its backward pass");
     bool ok = ask_again(job, err);
     out_progress_end(out);
-    /* Eager mode refuses gradients of what the graph writes to: nothing is known then. */
-    if (ok && job->torch.eager.n)
-        return minify_drop_gradients(job, err) && ask_again(job, err);
+    if (ok && !is_answer(&job->torch))
+        return forget_gradients(job, &first, err);
     if (ok && job->torch.verdict == VERDICT_INTERESTING)
         out_note(out,
                  "%s fails only if its inputs require gradients, as in the recording: "
@@ -191,6 +209,7 @@ bool minify_try_values(struct minify_job *job, struct err *err)
     out_progress_end(out);
     if (ok && job->torch.verdict != VERDICT_INTERESTING) {
         job->chosen.values = NULL;
+        oracle_torch_set_values(job->torch_oracle, REPRO_VALUES_NORMAL);
         job->torch = first;
     }
     return ok;

@@ -40,6 +40,32 @@ static void prefer_dynamo_graph(struct trace *trace, struct selector *selector)
     }
 }
 
+/* Returns whether AOTAutograd traced the compile for inference: inputs may require gradients, but
+ * its calls did not compute any, as under torch.no_grad(). */
+static bool is_inference(struct trace *trace, const struct selector *selector)
+{
+    const struct graph_list *list = trace_graphs(trace, &(struct err){ 0 });
+    bool inference = false, trains = false;
+    for (uint32_t i = 0; list && i < list->n; i++) {
+        const struct graph_ref *ref = &list->refs[i];
+        if (ref->attempt == TRACE_NONE || !selector_has_attempt(trace, selector, ref->attempt) ||
+            !selector_has_recording(trace, selector, trace->records[ref->record].recording))
+            continue;
+        inference |= ref->kind == GRAPH_INFERENCE;
+        trains |= ref->kind == GRAPH_JOINT || ref->kind == GRAPH_BACKWARD;
+    }
+    return inference && !trains;
+}
+
+static bool load_graph(struct minify_job *job, struct trace *trace, const struct selector *selector,
+                       const struct candidate_options *options, struct err *err)
+{
+    struct candidate_options how = *options;
+    how.gradients = options->gradients && !is_inference(trace, selector);
+    job->whole = candidate_load(trace, selector, &how, err);
+    return job->whole != NULL;
+}
+
 static bool read_tape_graph(struct minify_job *job, const struct candidate_options *options,
                             struct err *err)
 {
@@ -61,9 +87,9 @@ static bool read_tape_graph(struct minify_job *job, const struct candidate_optio
     if (trace && tape_check_programs(trace, job->cmd->out, err) &&
         ((selector_check(trace, &selector, err) && tape_check_kind(trace, &selector, err)) ||
          err_at(err, "%.*s", STR_ARG(selector.tape))))
-        job->whole = candidate_load(trace, &selector, options, err);
+        load_graph(job, trace, &selector, options, err);
     bool asks = job->args->torch || job->is_picked;
-    bool good = !trace || !asks || minify_read_settings(job, trace, err);
+    bool good = !trace || !asks || minify_read_settings(job, trace, &selector, err);
     if (job->whole && job->args->guard && !job->args->anonymize)
         find_asked_at(job, trace, &selector);
     trace_close(trace);

@@ -126,14 +126,10 @@ static void drop_oracle(struct minify_job *job)
     job->oracle = NULL;
 }
 
-/* Asks PyTorch about the graph, or about each until one fails. */
-static bool ask_torch(struct minify_job *job, struct err *err)
+static bool start_torch(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
-    drop_oracle(job);
     job->repro.setup = minify_setup(args);
-    if (!minify_drop_gradients(job, err) || !minify_first_graph(job, err))
-        return false;
     const struct torch_options options = {
         .question = question_of(args->torch),
         .backend = str_of(args->backend ? args->backend : ""),
@@ -147,7 +143,31 @@ static bool ask_torch(struct minify_job *job, struct err *err)
     out_progress(job->cmd->out, "running the whole graph in PyTorch");
     job->oracle = job->torch_oracle = oracle_torch(&options, job->whole, &job->torch, err);
     out_progress_end(job->cmd->out);
-    return job->oracle && minify_ask_gradients(job, err) && minify_find_graph(job, err);
+    return job->oracle != NULL;
+}
+
+/* The program may have registered the backend of its calls; nobody asked for it here. */
+static bool start_inductor(struct minify_job *job, struct err *err)
+{
+    if (!job->calls_backend || !job->torch.no_backend)
+        return false;
+    *err = (struct err){ 0 };
+    out_note(job->cmd->out,
+             "PyTorch has no backend %s by itself: inductor is asked; --torch-backend MODULE:NAME "
+             "names the function, and --import its file",
+             job->chosen.backend);
+    job->chosen.backend = "inductor";
+    job->calls_backend = false;
+    return start_torch(job, err);
+}
+
+/* Asks PyTorch about the graph, or about each until one fails. */
+static bool ask_torch(struct minify_job *job, struct err *err)
+{
+    drop_oracle(job);
+    return minify_drop_gradients(job, err) && minify_first_graph(job, err) &&
+           (start_torch(job, err) || start_inductor(job, err)) && minify_ask_gradients(job, err) &&
+           minify_find_graph(job, err);
 }
 
 /* If all graphs of a program are right, but its results are wrong, its values are the reason. */

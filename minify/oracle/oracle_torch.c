@@ -354,7 +354,8 @@ static bool ask_first(struct oracle_torch *o, const struct candidate *whole, str
                                             .cancel = o->options.cancel };
     if (!exchange(o, whole, PURPOSE_FIRST, &asking, &o->arena, &reply, err))
         return false;
-    if (reply.outcome == OUTCOME_NO_BACKEND)
+    o->first.no_backend = reply.outcome == OUTCOME_NO_BACKEND;
+    if (o->first.no_backend)
         return err_set(err, ERR_USAGE,
                        "--torch-backend: PyTorch %.*s has no backend %.*s; it has %.*s; "
                        "MODULE:NAME is a function, of a file of --import",
@@ -430,10 +431,9 @@ bool oracle_torch_again(struct oracle *oracle, const struct candidate *whole,
 {
     struct oracle_torch *o = (struct oracle_torch *)oracle;
     o->first = (struct torch_first){ .seconds = 0 };
-    if (!ask_first(o, whole, err) || !name_oracle(o, err))
-        return false;
-    *first = o->first;
-    return true;
+    bool ok = ask_first(o, whole, err) && name_oracle(o, err);
+    *first = ok ? o->first : (struct torch_first){ .no_backend = o->first.no_backend };
+    return ok;
 }
 
 struct oracle *oracle_torch(const struct torch_options *options, const struct candidate *whole,

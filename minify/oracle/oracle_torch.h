@@ -58,6 +58,7 @@ struct torch_first {
     struct str eager;   /* the error of f in eager mode, or "" if f runs */
     struct str version; /* of PyTorch */
     bool no_device;     /* UNRESOLVED, since this machine lacks the graph's device: options.cpu */
+    bool no_backend;    /* it failed, since PyTorch has no backend of that name; set alone */
     double seconds;     /* until the answer came */
     double compiled;    /* of SECONDS: those of the processor that compiling took; 0: UNRESOLVED */
     double called;      /* and those that a call of what is compiled took */

@@ -21,7 +21,8 @@ A Python that answers the questions to PyTorch by what the file `answer` holds, 
     >         stream.flush()
     >         question = json.loads(stream.readline())
     >         text = stream.read(question["bytes"])
-    >         special = question["ask"] if question["ask"] == "settings" else "large" if b"mul_" in text else ""
+    >         special = question["ask"] if question["ask"] == "settings" else "large" if b"mul_" in text else \
+    >             question.get("backend") if question.get("backend") == "mine" else "gradients" if b"requires_grad_" in text else ""
     >         name = special if os.path.exists(special) else "answer"
     >         if os.path.exists("set") and any("max_autotune" in word for word in sys.argv):
     >             name = "set"
@@ -151,7 +152,7 @@ Options that the program has set, of a graph that does not fail with PyTorch's o
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 1
     2> symtape: none of the 4 graphs fails alone
-    2> symtape: the recording has other values than PyTorch here of options that --config cannot set: inductor.cpp.cxx; a file of --import can
+    2> symtape: the recording has options whose values differ from PyTorch's here and are not proposed for --config: inductor.cpp.cxx; a file of --import can set them
     2> symtape: it does not fail with PyTorch's own options; the program sets --config 'inductor.max_autotune=True,functorch.debug_assert=True'
     2> symtape: none of the 4 graphs fails alone
     2> symtape: the values of the program may matter: it is run again, with 2 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
@@ -160,8 +161,8 @@ Options that the program has set, of a graph that does not fail with PyTorch's o
     [exit 1]
 
     $ SYMTAPE_PYTHON=$PWD/python symtape minify --overwrite --cpu minified.recording.tape:1/2 --torch-oracle accuracy -o one.tape
-    2> symtape: the recording has other values than PyTorch here of options that --config cannot set: inductor.cpp.cxx; a file of --import can
-    2> symtape: the recording has other options than PyTorch here, which may be why it does not fail: --config 'inductor.max_autotune=True,functorch.debug_assert=True' sets them
+    2> symtape: the recording has options whose values differ from PyTorch's here and are not proposed for --config: inductor.cpp.cxx; a file of --import can set them
+    2> symtape: the recording has options whose values differ from PyTorch's here, which may be why it does not fail: --config 'inductor.max_autotune=True,functorch.debug_assert=True' sets them
     2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: does not fail: PyTorch 2.13.0 does not fail
     [exit 1]
 
@@ -172,7 +173,7 @@ With these options it fails, and so does the program.
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 1
     2> symtape: none of the 4 graphs fails alone
-    2> symtape: the recording has other values than PyTorch here of options that --config cannot set: inductor.cpp.cxx; a file of --import can
+    2> symtape: the recording has options whose values differ from PyTorch's here and are not proposed for --config: inductor.cpp.cxx; a file of --import can set them
     2> symtape: it does not fail with PyTorch's own options; the program sets --config 'inductor.max_autotune=True,functorch.debug_assert=True'
     2> symtape: minified.recording.tape:0/0_1:dynamo_output_graph is the first of 4 graphs that fails; it is reduced
     2> symtape: minified.tape: the result as a tape
@@ -200,4 +201,38 @@ Results that are wrong with larger inputs.
     2> symtape: the values of the program may matter: it is run again, with 2 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
     2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: the program succeeds if eager runs this graph, and all others are compiled; 3 runs (TORCH_COMPILE_OVERRIDE_BACKENDS=1:eager)
     2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: does not fail with random inputs, and is not reduced
+    [exit 1]
+
+A backend that neither PyTorch nor a script of the command defines.
+
+    $ rm -f large; echo '{"outcome": "backend", "message": "eager, inductor"}' > mine; echo '{"call": 0, "compile": "0/0", "backend": "mine"}' > rows; cp four.log named.log; printf 'V1120 12:00:00.000000 880 torch/a.py:1] {"symtape_calls": {"calls": 1}, "has_payload": "%s"}\n' $(md5sum < rows | cut -d' ' -f1) >> named.log; sed 's/^/\t/' rows >> named.log; LOG=named.log ./run
+    2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
+    2> symtape: the program ended with exit code 1
+    2> symtape: its calls were compiled with the backend mine
+    2> symtape: no compile failed, but the program did: its graphs are compared with eager mode (--torch-oracle accuracy)
+    2> symtape: minified.recording.tape: runs $TMP/python, which compiles programs made from its graphs (--torch-oracle accuracy --torch-backend mine)
+    2> symtape: PyTorch has no backend mine by itself: inductor is asked; --torch-backend MODULE:NAME names the function, and --import its file
+    2> symtape: none of the 4 graphs fails alone with the backend inductor
+    2> symtape: the values of the program may matter: it is run again, with 2 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
+    2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: the program succeeds if eager runs this graph, and all others are compiled; 3 runs (TORCH_COMPILE_OVERRIDE_BACKENDS=1:eager)
+    2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: does not fail with random inputs, and is not reduced
+    [exit 1]
+
+    $ ./run --torch-oracle accuracy --torch-backend mine
+    2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
+    2> symtape: the program ended with exit code 1
+    2> symtape: --torch-backend: PyTorch 2.13.0 has no backend mine; it has eager, inductor; MODULE:NAME is a function, of a file of --import
+    [exit 2]
+
+What is not known with gradients is answered without them; a compile for inference computes none.
+
+    $ echo '{"outcome": "cannot", "message": "no memory"}' > gradients; symtape export -q $RECORDINGS/train.log.zst -o train.log; SYMTAPE_PYTHON=$PWD/python symtape minify train.log:0/0:dynamo --torch-oracle run --cpu -o none.tape
+    2> symtape: train.log:0/0:dynamo: does not fail: PyTorch 2.13.0 does not fail
+    [exit 1]
+
+    $ echo '{"outcome": "raised", "type": "E", "message": "backward"}' > gradients; SYMTAPE_PYTHON=$PWD/python symtape minify train.log:0/0:dynamo --torch-oracle run --cpu --max-calls 1 -o t.tape 2>&1 | grep gradients
+    symtape: train.log:0/0:dynamo fails only if its inputs require gradients, as in the recording: gradients are computed, too
+
+    $ sed 's/aot_joint_graph/other_graph/; s/aot_backward_graph/another_graph/; s/aot_forward_graph/aot_inference_graph/' train.log > inference.log; SYMTAPE_PYTHON=$PWD/python symtape minify inference.log:0/0:dynamo --torch-oracle run --cpu -o none.tape
+    2> symtape: inference.log:0/0:dynamo: does not fail: PyTorch 2.13.0 does not fail
     [exit 1]
