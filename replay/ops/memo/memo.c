@@ -133,6 +133,14 @@ bool memo_answer(struct call *c, const struct call_key *key, uint32_t number)
     return true;
 }
 
+void memo_forget_formats(struct call *c)
+{
+    struct tensor *x;
+    for (uint32_t i = 0; (x = result_tensor(c, i)); i++)
+        if (x->channels_last || x->contiguous)
+            x->channels_last = x->contiguous = false;
+}
+
 /* --- Storing --- */
 
 struct template_maker {
@@ -260,11 +268,14 @@ enum op_outcome memo_call(struct call *c)
 {
     struct memo *memo = c->ops->memo;
     struct call_key key;
+    uint32_t number;
     enum op_outcome outcome = OP_DONE;
     if (!call_key_push(&memo->keys, c, &key))
         outcome = ops_no_memory(c->ops);
-    else if (!memo_answer(c, &key, memo_lookup(memo, &key))) {
+    else if (!memo_answer(c, &key, number = memo_lookup(memo, &key))) {
         outcome = compute_call(c);
+        if (outcome == OP_DONE && number != MEMO_NONE)
+            memo_forget_formats(c);
         if (outcome == OP_DONE)
             memo_keep(c, &key);
     }

@@ -31,6 +31,9 @@ struct call_keys *memo_keys(struct memo *memo);
 uint32_t memo_lookup(struct memo *memo, const struct call_key *key);
 /* Sets c->ret to its result. False: this is not possible, and the call must be computed. */
 bool memo_answer(struct call *c, const struct call_key *key, uint32_t number);
+/* Makes the computed result of a stored call equal to the one that memo_answer() makes: without
+ * what empty() assumed of its tensors (`channels_last` and `contiguous` of struct tensor). */
+void memo_forget_formats(struct call *c);
 /* Stores a computed call, replacing an earlier result. MEMO_NONE: its result has no template, or
  * memory ran out. */
 uint32_t memo_keep(struct call *c, const struct call_key *key);

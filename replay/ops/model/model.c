@@ -102,6 +102,8 @@ static enum op_outcome known_result(struct call *c, const struct call_key *key, 
     stats->muted++;
     enum op_outcome outcome = compute_call(c);
     stats->muted--;
+    if (outcome == OP_DONE)
+        memo_forget_formats(c);
     return outcome;
 }
 
