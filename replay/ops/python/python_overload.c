@@ -37,8 +37,11 @@ static bool accepts_item(const struct schema_slot *slot, struct value value, boo
     case SCHEMA_SYMINT:
         return value.kind == VALUE_INT || (tensor && (value.u.tensor.meta->dtype == DTYPE_I64 ||
                                                       value.u.tensor.meta->dtype == DTYPE_I32));
-    /* A bool is an int of Python (THPUtils_checkDouble of torch/csrc/utils/python_numbers.h). */
-    case SCHEMA_FLOAT: return value_is_number(value) || tensor;
+    /* A bool of Python is an int (THPUtils_checkDouble of torch/csrc/utils/python_numbers.h); a
+     * SymBool is not. */
+    case SCHEMA_FLOAT:
+        return tensor ||
+               (value_is_number(value) && (value.kind != VALUE_BOOL || value.u.sym <= SYM_ID_TRUE));
     case SCHEMA_BOOL: return value.kind == VALUE_BOOL;
     case SCHEMA_COMPLEX: return value_is_number(value) || value.kind == VALUE_COMPLEX;
     case SCHEMA_STRING: return value.kind == VALUE_STRING;

@@ -647,7 +647,8 @@ static void test_masked(void **arg)
                  "f32[s77, s27][s27, 1]cuda:0");
 }
 
-/* F.pad(mask, (1, 0), value=True): a bool is an int of Python, which a float may be given as. */
+/* F.pad(mask, (1, 0), value=True): a bool of Python is an int, which a float may be given as; a
+ * SymBool is not. */
 static void test_bool_for_float(void **arg)
 {
     struct state *st = *arg;
@@ -658,6 +659,11 @@ static void test_bool_for_float(void **arg)
                             py_bool(true) };
     assert_value(st, function(st, "torch._C._nn.pad", args, 4, NULL, 0),
                  "f32[s77, s27 + 1][s27 + 1, 1]cuda:0");
+    args[3] = value_sym(VALUE_BOOL, sym_gt(st->pool, st->s, sym_integer(st->pool, 5)));
+    struct value ret;
+    assert_int_equal(ops_call_function(st->ops, STR("torch._C._nn.pad"),
+                                       &(struct arguments){ args, 4, NULL, 0 }, &ret),
+                     OP_REFUSED);
 }
 
 static void test_unknown(void **arg)
