@@ -1,6 +1,7 @@
-/* The views that PyTorch's cache makes. Where the cache has a view, PyTorch gives an empty tensor
- * its storage by set_() while guards are suppressed. set_() asks whether the tensor is contiguous,
- * and the tensor stores the answer, so that no later question about it adds a guard
+/* Tensors whose contiguity PyTorch knows without a guard: those that empty() made contiguous, and
+ * the views that its cache makes. Where the cache has a view, PyTorch gives an empty tensor its
+ * storage by set_() while guards are suppressed. set_() asks whether the tensor is contiguous, and
+ * the tensor stores the answer, so that no later question about it adds a guard
  * (_get_output_tensor_from_cache_entry of torch/_subclasses/fake_tensor.py,
  * set_storage_meta__symint of aten/src/ATen/native/TensorShape.cpp).
  *
@@ -31,9 +32,10 @@ struct call;
  * the argument has; of other tensors, false. */
 void mark_cached_views(struct call *c);
 
-/* Returns whether a call asks a tensor for the contiguity that set_() has asked. Composite
- * operators do not: AOTAutograd calls them with functional tensors, which have metas of their own.
- */
+/* Returns whether PyTorch knows that a tensor is contiguous, or is not, so that the question adds
+ * no guard. Operators other than composite ones get the tensor whose contiguity set_() has asked.
+ * AOTAutograd calls composite operators with functional tensors, which have metas of their own;
+ * those know only what empty() assumed of its tensor (`contiguous` of struct tensor). */
 bool contiguity_is_known(const struct call *c, struct tensor x);
 
 void cached_views_clear(struct cached_views *views);

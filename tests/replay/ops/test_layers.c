@@ -121,9 +121,10 @@ static void test_calls(void **state)
 
 /* --- Formats --- */
 
-/* Returns how many guards adaptive_avg_pool2d(), a composite operator, of a tensor has added that
- * empty() made channels last, and then of another of the same meta, of whose format C++ asks. */
-static uint32_t guards_of_formats(bool memo, uint32_t *of_first)
+/* Returns how many guards a composite operator has added for a tensor that empty() made in a
+ * format, and then for another of the same meta, of whose format C++ asks. */
+static uint32_t guards_of_formats(bool memo, enum memory_format in, const char *op, uint32_t n_args,
+                                  uint32_t *of_first)
 {
     static const char *const names[] = { "a", "b", "c", "d" };
     struct err err = ERR_INIT;
@@ -138,17 +139,16 @@ static uint32_t guards_of_formats(bool memo, uint32_t *of_first)
             value_int(env_adopt_symbol(env, str_of(names[i]), sym_integer(env_pool(env), 8 + i),
                                        (struct sym_range){ SYM_ID_ZERO, SYM_ID_INT_OO }, STR("")));
     struct keyword format = { STR("memory_format"),
-                              { .kind = VALUE_MEMORY_FORMAT,
-                                .u.memory_format = FORMAT_CHANNELS_LAST } };
+                              { .kind = VALUE_MEMORY_FORMAT, .u.memory_format = in } };
     struct value list = value_items(VALUE_LIST, sizes, 4);
     assert_int_equal(ops_call(ops, STR("aten.empty.memory_format"),
                               &(struct arguments){ &list, 1, &format, 1 }, &made),
                      OP_DONE);
     struct value args[] = { made, value_items(VALUE_LIST, ones, 2) };
-    call(ops, "aten.adaptive_avg_pool2d.default", args, 2, &results);
+    call(ops, op, args, n_args, &results);
     *of_first = env_n_guards(env);
     args[0] = value_tensor(ops_new_tensor(ops, made.u.tensor.meta));
-    call(ops, "aten.adaptive_avg_pool2d.default", args, 2, &results);
+    call(ops, op, args, n_args, &results);
     uint32_t ret = env_n_guards(env);
     buf_release(&results);
     ops_free(ops);
@@ -156,16 +156,22 @@ static uint32_t guards_of_formats(bool memo, uint32_t *of_first)
     return ret;
 }
 
+static void check_formats(enum memory_format in, const char *op, uint32_t n_args)
+{
+    uint32_t first, computed_first;
+    uint32_t all = guards_of_formats(true, in, op, n_args, &first);
+    uint32_t computed = guards_of_formats(false, in, op, n_args, &computed_first);
+    assert_int_equal(first, computed_first);
+    assert_int_equal(all, computed);
+    assert_true(all > first);
+}
+
 /* The memo does not answer the call of a tensor with what it keeps of one whose format is known. */
 static void test_formats(void **state)
 {
     (void)state;
-    uint32_t first, computed_first;
-    uint32_t all = guards_of_formats(true, &first);
-    uint32_t computed = guards_of_formats(false, &computed_first);
-    assert_int_equal(first, computed_first);
-    assert_int_equal(all, computed);
-    assert_true(all > first);
+    check_formats(FORMAT_CHANNELS_LAST, "aten.adaptive_avg_pool2d.default", 2);
+    check_formats(FORMAT_CONTIGUOUS, "aten.contiguous.default", 1);
 }
 
 /* --- Views of PyTorch's cache --- */
