@@ -25,27 +25,36 @@ static sym_id parse(struct end_checker *k, struct str text)
     return guard_log_parse(k->end->log, text);
 }
 
+/* Clears what the environment raised; only that memory ran out matters. */
+static void clear_raised(struct end_checker *k)
+{
+    k->failed |= env_raised(k->end->env).kind == ENV_RAISED_MEMORY;
+}
+
 static sym_id hint_of(struct end_checker *k, sym_id expr)
 {
     struct err ignored = { 0 };
     sym_id ret = expr == SYM_NONE ? SYM_NONE : env_hint(k->end->env, expr);
     sym_ok(k->pool, &ignored);
-    env_raised(k->end->env);
+    k->failed |= ignored.no_memory;
+    clear_raised(k);
     return ret;
 }
 
 /* ---- Guards ---- */
 
-/* Returns whether a condition is true whatever its symbols are, so that nobody asks it, and
- * PyTorch knows that, too. */
-static bool cannot_be_false(const struct end_checker *k, const struct guard *guard, sym_id expr)
+/* Returns whether PyTorch knows that a condition is true whatever its symbols are. PyTorch adds no
+ * guard for such a condition. */
+static bool cannot_be_false(struct end_checker *k, const struct guard *guard, sym_id expr)
 {
     if (expr == SYM_NONE)
         return false;
-    return (sym_is_relational(k->pool, expr) &&
-            sym_arg(k->pool, expr, 0) == sym_arg(k->pool, expr, 1)) ||
-           (guard->kind == GUARD_EVAL && sym_known(k->pool, expr, NULL, NULL) == SYM_YES &&
-            env_evaluate_static_as(k->end->env, expr, ENV_STATIC_PLAIN, false) == SYM_ID_TRUE);
+    bool ret = (sym_is_relational(k->pool, expr) &&
+                sym_arg(k->pool, expr, 0) == sym_arg(k->pool, expr, 1)) ||
+               (guard->kind == GUARD_EVAL && sym_known(k->pool, expr, NULL, NULL) == SYM_YES &&
+                env_evaluate_static_as(k->end->env, expr, ENV_STATIC_PLAIN, false) == SYM_ID_TRUE);
+    clear_raised(k);
+    return ret;
 }
 
 /* _log_guard() is given what was true: the condition, or its negation (evaluate_expr of
@@ -180,7 +189,7 @@ static void check_specialization(struct end_checker *k, const struct specializat
         return;
     struct buf text = BUF_INIT;
     sym_id is = env_replace(k->end->env, symbol);
-    env_raised(k->end->env);
+    clear_raised(k);
     if (!sym_numbers_near(k->pool, value, hint))
         sym_print(k->pool, hint, &text);
     else if (k->end->replayed && is != SYM_NONE && !sym_is_number(k->pool, is) &&

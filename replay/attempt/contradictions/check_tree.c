@@ -1,48 +1,34 @@
 /* Guards that were applied from the record beside the conditions that are checked at each call. */
 #include "replay/attempt/contradictions/evidence.h"
 
+#include <stdlib.h>
+
+enum { MAX_LOOKUPS = 64 }; /* of guards in an attempt; each reads all conditions */
+
 /* PyTorch prints every guard that does not follow from ranges into the conditions of each call
- * (produce_guards_verbose of torch/fx/experimental/symbolic_shapes.py). So a guard that is none of
- * them is wrong where one of them, on the same sizes, is of no guard. */
+ * (produce_guards_verbose of torch/fx/experimental/symbolic_shapes.py). So a guard that PyTorch did
+ * not print is wrong where PyTorch printed a condition on the same sizes that no guard has. */
 struct tree_checker {
     struct contradictions *found;
     const struct attempt_end *end;
     struct shape_env *env;
     vec_of(bool)
     printed; /* by condition: a guard has it */
-    vec_of(uint32_t)
-    absent; /* guards that are no such condition, by env_guard_at() */
+    vec_of(sym_id)
+    absent; /* guards that are no such condition; sorted by produce() */
+    uint32_t lookups;
     bool failed;
 };
 
 static void look_for_condition(void *user, struct str text, uint32_t guard)
 {
     struct tree_checker *k = user;
-    uint32_t id = intern_find(k->end->conditions, text);
+    struct str condition = str_first(text, str_find(text, STR("  # "))); /* without its place */
+    uint32_t id = intern_find(k->end->conditions, condition);
     if (id != INTERN_NONE)
         k->printed.v[id] = true;
     else if (guard != UINT32_MAX)
-        k->failed |= !vec_push(&k->absent, guard);
-}
-
-static struct str name_of(void *user, sym_id symbol)
-{
-    return env_source(user, symbol);
-}
-
-/* Returns whether produce_guards would print a condition that is none of those of each call. */
-static bool is_absent(struct tree_checker *k, sym_id condition)
-{
-    struct buf text = BUF_INIT;
-    sym_id e = SYM_NONE;
-    if (env_evaluate_static_as(k->env, condition, ENV_STATIC_PLAIN, false) == SYM_NONE)
-        e = env_simplify(k->env, condition);
-    if (e != SYM_NONE)
-        sym_print_shape_guard(env_pool(k->env), e, name_of, k->env, &text);
-    bool ret = text.n && intern_find(k->end->conditions, buf_str(&text)) == INTERN_NONE;
-    k->failed |= text.failed;
-    buf_release(&text);
-    return ret;
+        k->failed |= !vec_push(&k->absent, env_guard_at(k->env, guard)->expr);
 }
 
 static bool is_applied(const struct guard_entry *entry)
@@ -51,17 +37,23 @@ static bool is_applied(const struct guard_entry *entry)
            entry->added != SYM_NONE && !entry->denied;
 }
 
-static bool any_is_absent(struct tree_checker *k)
+static bool any_is_applied(const struct guard_log *log)
 {
-    const struct guard_log *log = k->end->log;
-    for (uint32_t i = 0; i < log->n_recorded && !k->failed; i++)
-        if (is_applied(&log->entries.v[i]) && is_absent(k, log->entries.v[i].added))
+    for (uint32_t i = 0; i < log->n_recorded; i++)
+        if (is_applied(&log->entries.v[i]))
             return true;
     return false;
 }
 
-/* Calls env_produce_guards() for all inputs; what the user demands of them is checked elsewhere. */
-static void produce(struct tree_checker *k)
+static int compare_ids(const void *a, const void *b)
+{
+    sym_id x = *(const sym_id *)a, y = *(const sym_id *)b;
+    return (x > y) - (x < y);
+}
+
+/* Calls env_produce_guards() for all inputs; what the user demands of them is checked elsewhere.
+ * False: it stopped before the last condition. */
+static bool produce(struct tree_checker *k)
 {
     const struct replay_state *state = k->end->state;
     vec_of(struct env_input)
@@ -79,11 +71,15 @@ static void produce(struct tree_checker *k)
         if (input->kind == INPUT_TENSOR ? new.size != NULL : new.offset != SYM_NONE)
             k->failed |= !vec_push(&list, new);
     }
-    const struct env_produce what = { .inputs = list.v, .n_inputs = (uint32_t)list.n };
-    if (!k->failed)
-        env_produce_guards(k->env, &what, look_for_condition, k);
+    const struct env_produce what = { .inputs = list.v,
+                                      .n_inputs = (uint32_t)list.n,
+                                      .language = GUARDS_VERBOSE_PYTHON };
+    bool ret = !k->failed && env_produce_guards(k->env, &what, look_for_condition, k);
     k->failed |= env_raised(k->env).kind == ENV_RAISED_MEMORY;
     vec_release(&list);
+    if (k->absent.n)
+        qsort(k->absent.v, k->absent.n, sizeof *k->absent.v, compare_ids);
+    return ret && !k->failed;
 }
 
 struct sources {
@@ -132,25 +128,29 @@ static void name_guard(struct tree_checker *k, const struct guard *guard)
 
 static bool was_absent(const struct tree_checker *k, sym_id condition)
 {
-    for (size_t i = 0; i < k->absent.n; i++)
-        if (env_guard_at(k->env, k->absent.v[i])->expr == condition)
-            return true;
-    return false;
+    return k->absent.n &&
+           bsearch(&condition, k->absent.v, k->absent.n, sizeof *k->absent.v, compare_ids);
+}
+
+static void name_guards(struct tree_checker *k)
+{
+    const struct guard_log *log = k->end->log;
+    for (uint32_t i = 0; i < log->n_recorded && !k->failed; i++) {
+        const struct guard_entry *entry = &log->entries.v[i];
+        if (is_applied(entry) && was_absent(k, entry->added) && k->lookups++ < MAX_LOOKUPS)
+            name_guard(k, entry->guard);
+    }
 }
 
 bool check_tree(struct contradictions *c, const struct attempt_end *end)
 {
     struct tree_checker k = { .found = c, .end = end, .env = end->env };
-    const struct guard_log *log = end->log;
-    if (!end->replayed || !end->conditions->texts.n || !any_is_absent(&k))
-        return !k.failed;
+    if (!end->replayed || !end->conditions->texts.n || !any_is_applied(end->log))
+        return true;
     for (size_t i = 0; i < end->conditions->texts.n && !k.failed; i++)
         k.failed |= !vec_push(&k.printed, false);
-    if (!k.failed)
-        produce(&k);
-    for (uint32_t i = 0; i < log->n_recorded && !k.failed; i++)
-        if (is_applied(&log->entries.v[i]) && was_absent(&k, log->entries.v[i].added))
-            name_guard(&k, log->entries.v[i].guard);
+    if (!k.failed && produce(&k))
+        name_guards(&k);
     vec_release(&k.printed);
     vec_release(&k.absent);
     return !k.failed;

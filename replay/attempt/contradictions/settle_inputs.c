@@ -406,7 +406,8 @@ static void family_add(struct evidence *e, struct graph_family *f,
         settle_tangents(e, f);
         names_read(e, &f->joint, graph);
     }
-    f->parted = graph->kind != GRAPH_JOINT;
+    if (graph->kind != GRAPH_INFERENCE)
+        f->parted = graph->kind != GRAPH_JOINT;
     if (graph->kind == GRAPH_FORWARD)
         names_read(e, &f->forward, graph);
 }

@@ -266,6 +266,57 @@ static void tangents_alone(void **state)
     world_close(&w);
 }
 
+/* A joint graph of 4 dimensions with an output and its tangent. */
+static const char *const strided_text =
+    "class j(torch.nn.Module):\n"
+    "    def forward(\n"
+    "        self,\n"
+    "        primals_1: \"f32[s0, 8][8, 1]cpu\",  # PlainAOTInput(idx=0)\n"
+    "        tangents_1: \"f32[2, 3, 4, 5]%scpu\",  # "
+    "TangentAOTInput(output=PlainAOTOutput(idx=0))\n"
+    "    ):\n"
+    "        a: \"f32[2, 3, 4, 5]%scpu\" = torch.ops.aten.relu.default(primals_1)\n"
+    "        return (\n"
+    "            a,  # PlainAOTOutput(idx=0)\n"
+    "        )\n";
+
+static void assert_tangent(const char *tangent, const char *output, size_t n)
+{
+    struct err err = ERR_INIT;
+    struct world w;
+    struct buf text = BUF_INIT;
+    assert_true(world_open(&w, "4", &err));
+    graph_free(w.forward);
+    buf_printf(&text, strided_text, tangent, output);
+    assert_false(text.failed);
+    w.forward = graph_parse(buf_str(&text), &err);
+    assert_no_err(&err);
+    w.graphs[0] = (struct recorded_graph){ 0, FORWARD, GRAPH_JOINT, w.forward };
+    w.records.n_graphs = 1;
+    assert_true(contradictions_settle(&w.found, &w.records, &w.inputs, &err));
+    assert_int_equal(w.found.list.n, n);
+    world_close(&w);
+    buf_release(&text);
+}
+
+static void strides_of_tangents(void **state)
+{
+    (void)state;
+    const char *contiguous = "[60, 20, 5, 1]", *channels_last = "[60, 1, 15, 3]",
+               *transposed = "[60, 20, 1, 4]", *wrong = "[60, 20, 6, 1]";
+    const struct {
+        const char *tangent, *output;
+        size_t n;
+    } cases[] = {
+        { contiguous, contiguous, 0 },    { channels_last, channels_last, 0 },
+        { transposed, transposed, 0 },    { contiguous, transposed, 0 },
+        { channels_last, contiguous, 0 }, { contiguous, channels_last, 0 },
+        { transposed, contiguous, 1 },    { wrong, contiguous, 1 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_tangent(cases[i].tangent, cases[i].output, cases[i].n);
+}
+
 static void many_placeholders(void **state)
 {
     (void)state;
@@ -345,6 +396,7 @@ static bool end_run(struct end_world *w)
 static void end_close(struct end_world *w)
 {
     contradictions_release(&w->found);
+    inputs_release(&w->inputs);
     guard_log_release(&w->log);
     intern_release(&w->conditions);
     shape_env_free(w->env);
@@ -377,15 +429,22 @@ static void guards_and_specializations(void **state)
     end_close(&w);
 }
 
-static void open_with_guard(struct end_world *w, const char *condition)
+/* Makes one guard all that the records have. */
+static bool set_guard(struct end_world *w, const char *condition)
 {
-    struct err err = ERR_INIT;
-    assert_true(end_open(w, &err));
     buf_clear(&w->guard);
     buf_printf(&w->guard, condition, STR_ARG(buf_str(&w->symbol)));
     w->guards[0].expr = buf_str(&w->guard);
     w->log.n_recorded = 1;
     w->table.n_specializations = 0;
+    return !w->guard.failed;
+}
+
+static void open_with_guard(struct end_world *w, const char *condition)
+{
+    struct err err = ERR_INIT;
+    assert_true(end_open(w, &err));
+    assert_true(set_guard(w, condition));
 }
 
 /* A guard that is true at the hints, but not among the conditions of each call, one of which is of
@@ -405,6 +464,23 @@ static void guards_beside_conditions(void **state)
     open_with_guard(&w, "Eq(Mod(%.*s, 4), 0)");
     assert_true(intern(&w.conditions, STR("(x % 4) == 0")) != INTERN_NONE);
     assert_true(intern(&w.conditions, STR("(y % 2) == 0")) != INTERN_NONE);
+    assert_true(end_run(&w));
+    assert_int_equal(w.found.list.n, 0);
+    end_close(&w);
+
+    /* The range of the size is a condition that the environment has, too. */
+    open_with_guard(&w, "Eq(Mod(%.*s, 4), 0)");
+    struct sym_pool *pool = env_pool(w.env);
+    bool is;
+    sym_id s = guard_log_parse(&w.log, buf_str(&w.symbol));
+    assert_true(env_guard_bool(w.env, sym_lt(pool, s, sym_integer(pool, 100)), &is) &&
+                env_guard_bool(w.env, sym_ge(pool, s, SYM_ID_TWO), &is));
+    struct replay_input made = { .number = s };
+    struct input x = { .kind = INPUT_SYMBOL, .symbol = { .source = STR("x") } };
+    w.state.inputs = &made;
+    w.state.n_inputs = 1;
+    assert_true(vec_push(&w.inputs.list, x));
+    assert_true(intern(&w.conditions, STR("2 <= x <= 99")) != INTERN_NONE);
     assert_true(end_run(&w));
     assert_int_equal(w.found.list.n, 0);
     end_close(&w);
@@ -440,11 +516,25 @@ static bool check(void *arg)
     return ok;
 }
 
+/* The guard reaches check_tree(). */
+static bool check_conditions(void *arg)
+{
+    (void)arg;
+    struct err err = { 0 };
+    struct end_world w;
+    bool ok = end_open(&w, &err) && set_guard(&w, "Eq(Mod(%.*s, 4), 0)") &&
+              intern(&w.conditions, STR("(x % 2) == 0")) != INTERN_NONE && end_run(&w) &&
+              !sym_short_of_memory(env_pool(w.env)) && w.found.list.n == 1;
+    end_close(&w);
+    return ok;
+}
+
 static void memory_may_fail(void **state)
 {
     (void)state;
     check_alloc_failures(settle, NULL);
     check_alloc_failures(check, NULL);
+    check_alloc_failures(check_conditions, NULL);
 }
 
 int main(void)
@@ -457,6 +547,7 @@ int main(void)
         cmocka_unit_test(placeholders),
         cmocka_unit_test(tangents),
         cmocka_unit_test(tangents_alone),
+        cmocka_unit_test(strides_of_tangents),
         cmocka_unit_test(many_placeholders),
         cmocka_unit_test(guards_and_specializations),
         cmocka_unit_test(guards_beside_conditions),
