@@ -151,7 +151,7 @@ static bool start_inductor(struct minify_job *job, struct err *err)
 {
     if (!job->calls_backend || !job->torch.no_backend)
         return false;
-    *err = (struct err){ 0 };
+    err_clear(err);
     out_note(job->cmd->out,
              "PyTorch has no backend %s by itself: inductor is asked; --torch-backend MODULE:NAME "
              "names the function, and --import its file",

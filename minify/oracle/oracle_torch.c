@@ -496,9 +496,9 @@ bool oracle_torch_settings(struct oracle *oracle, struct str recorded, struct ar
     struct reply reply;
     if (!ask_about(o, recorded, PURPOSE_SETTINGS, &asking, arena, &reply, err))
         return false;
-    bool told = reply.outcome == OUTCOME_SETTINGS;
-    *set = told ? reply.message : STR("");
-    *other = told ? reply.node : STR("");
+    bool answered = reply.outcome == OUTCOME_SETTINGS;
+    *set = answered ? reply.message : STR("");
+    *other = answered ? reply.node : STR("");
     return true;
 }
 

@@ -41,18 +41,26 @@ bool pass_dtype(struct search *search)
     return true;
 }
 
-void propose_gradients(const struct candidate *best, struct edits *edits)
+/* Proposes an edit for each input for which `may` says yes. */
+static void propose_for_inputs(const struct candidate *best,
+                               bool (*may)(const struct candidate *, node_id), enum edit_kind kind,
+                               struct edits *edits)
 {
     uint32_t position = 0;
     for (node_id id = 0; id < best->graph->n_nodes; id++) {
         if (best->graph->nodes[id].op != NODE_PLACEHOLDER)
             continue;
-        if (candidate_requires_grad(best, id)) {
+        if (may(best, id)) {
             edits_propose(edits);
-            edits_add(edits, EDIT_GRADIENT, position, 0, 0);
+            edits_add(edits, kind, position, 0, 0);
         }
         position++;
     }
+}
+
+void propose_gradients(const struct candidate *best, struct edits *edits)
+{
+    propose_for_inputs(best, candidate_requires_grad, EDIT_GRADIENT, edits);
 }
 
 bool pass_gradients(struct search *search)
@@ -62,18 +70,14 @@ bool pass_gradients(struct search *search)
     return edits_sweep(search, &edits);
 }
 
+static bool has_other_strides(const struct candidate *best, node_id input)
+{
+    return !input_is_contiguous(best, input);
+}
+
 void propose_strides(const struct candidate *best, struct edits *edits)
 {
-    uint32_t position = 0;
-    for (node_id id = 0; id < best->graph->n_nodes; id++) {
-        if (best->graph->nodes[id].op != NODE_PLACEHOLDER)
-            continue;
-        if (!input_is_contiguous(best, id)) {
-            edits_propose(edits);
-            edits_add(edits, EDIT_CONTIGUOUS, position, 0, 0);
-        }
-        position++;
-    }
+    propose_for_inputs(best, has_other_strides, EDIT_CONTIGUOUS, edits);
 }
 
 bool pass_strides(struct search *search)

@@ -22,7 +22,7 @@ import traceback
 backend = None  # of --torch-backend MODULE:NAME
 # Bytes of texts in an answer: a line of 4096 is what arrives of another machine's (CHILD_TAIL).
 MESSAGE_MAX, EAGER_MAX, NAME_MAX = 2800, 700, 100
-SET_MAX, OTHERS_MAX = 2400, 1000  # bytes of options that are told
+SET_MAX, OTHERS_MAX = 2400, 1000  # bytes of options that an answer lists
 # Options that say nothing about a program: of the worker itself, and of the machine.
 OWN_SETTINGS = {"force_disable_caches", "compile_threads"}
 

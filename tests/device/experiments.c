@@ -19,6 +19,7 @@ static const struct {
     { "disabled", "E3", "Nodes switched off", experiment_disabled },
     { "grid", "E5", "Grids that fit the work, and grids that stay", experiment_grid },
     { "events", "E6", "Events between nodes", experiment_events },
+    { "batches", "E11", "Chains of kernels that are set and launched", experiment_batches },
     { "memory", "E7", "Memory of executable graphs", experiment_memory },
     { "chunks", "E8", "Memory mapped by chunks", experiment_chunks },
     { "compile", "E10", "Kernels compiled in a hurry", experiment_compile },

@@ -29,9 +29,9 @@ def expect(got, code, *texts):
 
 
 def graphs():
-    got = run("--quick", "update", "launch", "disabled", "events", "memory")
+    got = run("--quick", "update", "launch", "disabled", "events", "batches", "memory")
     return expect(got, 0, "| SetParams of all nodes, 16 bytes of arguments |", "| graph, 512 bytes | 30 |", "| 30 | 29 |",
-                  "| 30 kernels, 31 events |", "| 30 | 32 |")
+                  "| 30 kernels, 31 events |", "| a chain made and launched |", "\n| 16 | ", "| 30 | 32 |")
 
 
 def kernels():

@@ -137,8 +137,7 @@ void memo_forget_formats(struct call *c)
 {
     struct tensor *x;
     for (uint32_t i = 0; (x = result_tensor(c, i)); i++)
-        if (x->channels_last || x->contiguous)
-            x->channels_last = x->contiguous = false;
+        x->channels_last = x->contiguous = false;
 }
 
 /* --- Storing --- */

@@ -95,6 +95,7 @@ bool chain_cost(struct lab *lab, struct chain *chain, chain_change *change, stru
 
 typedef bool experiment(struct lab *lab, struct err *err);
 experiment experiment_update, experiment_launch, experiment_disabled, experiment_graft,
-    experiment_grid, experiment_events, experiment_memory, experiment_chunks, experiment_compile;
+    experiment_grid, experiment_events, experiment_memory, experiment_chunks, experiment_compile,
+    experiment_batches;
 
 #endif
