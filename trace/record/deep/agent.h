@@ -76,6 +76,27 @@ enum agent_global {
         AGENT_GLOBAL_COUNT
 };
 
+/* Attributes of PyTorch's objects, and keys of its dicts, that are read often. */
+#define AGENT_ATTRIBUTES(ATTRIBUTE)                            \
+    ATTRIBUTE(compile_context)     /* of _TLS */               \
+    ATTRIBUTE(tracing_context)     /* of _TLS */               \
+    ATTRIBUTE(attempt)             /* of a compile context */  \
+    ATTRIBUTE(loc_in_frame)        /* of a tracing context */  \
+    ATTRIBUTE(frame_summary_stack) /* of a tracing context */  \
+    ATTRIBUTE(cache_hits)          /* of FakeTensorMode */     \
+    ATTRIBUTE(cache_misses)        /* of FakeTensorMode */     \
+    ATTRIBUTE(node)                /* of a SymInt */           \
+    ATTRIBUTE(_expr)               /* of a SymNode */          \
+    ATTRIBUTE(current_meta)        /* of fx_globals, a dict */ \
+    ATTRIBUTE(stack_trace)         /* of current_meta, a dict */
+
+enum agent_attribute {
+#define ATTRIBUTE(name) ATTRIBUTE_##name,
+    AGENT_ATTRIBUTES(ATTRIBUTE)
+#undef ATTRIBUTE
+        AGENT_ATTRIBUTE_COUNT
+};
+
 struct agent {
     /* agent_file.c */
     char *folder;         /* NULL: not started, or stopped */
@@ -102,6 +123,7 @@ struct agent {
     uint32_t last_context_id, last_stack, last_env_id;
     int64_t last_depth;
     PyObject *globals[AGENT_GLOBAL_COUNT];
+    PyObject *attributes[AGENT_ATTRIBUTE_COUNT]; /* their names, interned; NULL: not yet */
 
     /* agent_wrap.c */
     PyObject *counts; /* dict: label -> how often, as PyTorch's simple_call_counter */
@@ -120,8 +142,9 @@ struct running_dispatch {
     long hits_inside, misses_inside;
 };
 
-struct running_cost {
+struct running_cost { /* a cost that a thread is in */
     struct running_cost *up;
+    uint32_t context;
     uint64_t inside_ns;
 };
 
@@ -162,6 +185,10 @@ void agent_add_in_place(uint64_t offset, uint64_t value);
  * agent_names.c: what events refer to by id. 0 where there is none, or after a failure (no
  * exception is left behind). */
 
+/* Returns an attribute, as a new reference, or NULL with an exception. */
+PyObject *agent_attribute(PyObject *object, enum agent_attribute name);
+/* Returns what a dict has for the name of an attribute, as a borrowed reference, or NULL. */
+PyObject *agent_item(PyObject *dict, enum agent_attribute name);
 uint32_t string_of(PyObject *text);
 uint32_t string_of_type(PyObject *object); /* name of its type */
 uint32_t id_of_value(PyObject *object);

@@ -22,6 +22,34 @@ static void dict_add(PyObject *dict, PyObject *key, uint32_t id)
     Py_XDECREF(value);
 }
 
+/* Returns the name of an attribute as a borrowed reference, or NULL with an exception. Python finds
+ * an attribute by an interned name without comparing its characters. */
+static PyObject *attribute_name(enum agent_attribute name)
+{
+    static const char *const NAMES[] = {
+#define ATTRIBUTE(name) #name,
+        AGENT_ATTRIBUTES(ATTRIBUTE)
+#undef ATTRIBUTE
+    };
+    if (!agent.attributes[name])
+        agent.attributes[name] = PyUnicode_InternFromString(NAMES[name]);
+    return agent.attributes[name];
+}
+
+PyObject *agent_attribute(PyObject *object, enum agent_attribute name)
+{
+    PyObject *text = attribute_name(name);
+    return text ? PyObject_GetAttr(object, text) : NULL;
+}
+
+PyObject *agent_item(PyObject *dict, enum agent_attribute name)
+{
+    PyObject *text = attribute_name(name), *ret = text ? PyDict_GetItemWithError(dict, text) : NULL;
+    if (!ret)
+        PyErr_Clear();
+    return ret;
+}
+
 /* Returns the UTF-8 of a str; "" for other objects and for strings with surrogates. */
 static const char *utf8_of(PyObject *text, size_t *n)
 {
@@ -184,7 +212,7 @@ static uint32_t context_of(PyObject *context, int64_t attempt)
 
 static int64_t context_attempt(PyObject *context)
 {
-    PyObject *number = PyObject_GetAttrString(context, "attempt");
+    PyObject *number = agent_attribute(context, ATTRIBUTE_attempt);
     int64_t attempt = number && PyLong_Check(number) ? PyLong_AsLongLong(number) : 0;
     PyErr_Clear();
     Py_XDECREF(number);
@@ -194,7 +222,7 @@ static int64_t context_attempt(PyObject *context)
 uint32_t context_now(void)
 {
     PyObject *tls = agent.globals[AGENT_compile_tls];
-    PyObject *context = tls ? PyObject_GetAttrString(tls, "compile_context") : NULL;
+    PyObject *context = tls ? agent_attribute(tls, ATTRIBUTE_compile_context) : NULL;
     uint32_t id = 0;
     if (!context) {
         PyErr_Clear();

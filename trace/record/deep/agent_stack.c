@@ -288,12 +288,12 @@ static uint32_t stack_of_tracing(PyObject *summaries, PyObject *loc)
 static uint32_t traced_stack(void)
 {
     PyObject *tls = agent.globals[AGENT_compile_tls];
-    PyObject *tracing = tls ? PyObject_GetAttrString(tls, "tracing_context") : NULL;
+    PyObject *tracing = tls ? agent_attribute(tls, ATTRIBUTE_tracing_context) : NULL;
     PyObject *loc = NULL, *summaries = NULL;
     uint32_t stack = 0;
     if (tracing && tracing != Py_None) {
-        loc = PyObject_GetAttrString(tracing, "loc_in_frame");
-        summaries = PyObject_GetAttrString(tracing, "frame_summary_stack");
+        loc = agent_attribute(tracing, ATTRIBUTE_loc_in_frame);
+        summaries = agent_attribute(tracing, ATTRIBUTE_frame_summary_stack);
         if (loc && summaries)
             stack = stack_of_tracing(summaries, loc);
     }
@@ -334,8 +334,8 @@ static uint32_t text_stack(PyObject *text)
 static uint32_t node_stack(void)
 {
     PyObject *globals = agent.globals[AGENT_fx_globals];
-    PyObject *meta = globals ? PyDict_GetItemString(globals, "current_meta") : NULL;
-    PyObject *text = meta && PyDict_Check(meta) ? PyDict_GetItemString(meta, "stack_trace") : NULL;
+    PyObject *meta = globals ? agent_item(globals, ATTRIBUTE_current_meta) : NULL;
+    PyObject *text = meta && PyDict_Check(meta) ? agent_item(meta, ATTRIBUTE_stack_trace) : NULL;
     return text && PyUnicode_Check(text) && PyUnicode_GetLength(text) > 0 ? text_stack(text) : 0;
 }
 

@@ -32,11 +32,15 @@ struct argument {
     uint32_t id; /* id of the name */
 };
 
+struct wrapper;
+
+typedef PyObject *(*wrapper_function)(struct wrapper *, PyObject *, PyObject *);
+
 struct wrapper {
     PyObject_HEAD PyObject *inner;
     PyObject *name, *extra; /* extra: the caller of a cost */
     PyObject *label;        /* label of a dispatch, as simple_call_counter has it */
-    PyObject *(*call)(struct wrapper *, PyObject *, PyObject *);
+    wrapper_function call;
     uint32_t number, mode;
     struct argument arguments[MOST_ARGUMENTS];
     int n_arguments;
@@ -53,6 +57,28 @@ static void renew_ids(struct wrapper *w)
     for (int i = 0; i < w->n_arguments; i++)
         w->arguments[i].id = string_of(w->arguments[i].name);
     w->generation = agent.generation;
+}
+
+/* Returns a wrapper that records nothing but what `call` does; NULL with an exception. */
+static PyObject *new_wrapper(PyTypeObject *type, wrapper_function call, PyObject *inner,
+                             PyObject *name, PyObject *extra)
+{
+    allocfunc alloc = __extension__(allocfunc) PyType_GetSlot(type, Py_tp_alloc);
+    struct wrapper *w = (struct wrapper *)alloc(type, 0);
+    if (!w)
+        return NULL;
+    Py_INCREF(inner);
+    Py_INCREF(name);
+    Py_INCREF(extra);
+    Py_INCREF(name);
+    w->call = call;
+    w->inner = inner;
+    w->name = w->label = name;
+    w->extra = extra;
+    w->number = ++agent.n_wrappers;
+    w->mapped = -1;
+    w->generation = UINT32_MAX;
+    return (PyObject *)w;
 }
 
 static PyObject *call_inner(struct wrapper *w, PyObject *args, PyObject *kwargs)
@@ -102,9 +128,9 @@ struct cache_counts {
     long hits, misses;
 };
 
-static long long_attribute(PyObject *object, const char *name)
+static long long_attribute(PyObject *object, enum agent_attribute name)
 {
-    PyObject *value = object ? PyObject_GetAttrString(object, name) : NULL;
+    PyObject *value = object ? agent_attribute(object, name) : NULL;
     long ret = value && PyLong_Check(value) ? PyLong_AsLong(value) : 0;
     PyErr_Clear();
     Py_XDECREF(value);
@@ -114,8 +140,8 @@ static long long_attribute(PyObject *object, const char *name)
 static struct cache_counts cache_counts(void)
 {
     PyObject *mode = agent.globals[AGENT_fake_mode];
-    return (struct cache_counts){ long_attribute(mode, "cache_hits"),
-                                  long_attribute(mode, "cache_misses") };
+    return (struct cache_counts){ long_attribute(mode, ATTRIBUTE_cache_hits),
+                                  long_attribute(mode, ATTRIBUTE_cache_misses) };
 }
 
 /* Returns the depth that a mode counts: FakeTensor's dispatches count as those of
@@ -123,6 +149,14 @@ static struct cache_counts cache_counts(void)
 static uint32_t mode_depth(uint32_t mode)
 {
     return thread.depth[mode == MODE_FAKE_TENSOR ? MODE_FAKE_TENSOR_MODE : mode];
+}
+
+/* Returns the context of the work that a thread is in, which is that of what it is part of. */
+static uint32_t context_of_thread(void)
+{
+    return thread.running   ? thread.running->context
+           : thread.costing ? thread.costing->context
+                            : context_now();
 }
 
 /* Returns to a cost from something that it called and that is not its own: a dispatch, or the
@@ -368,7 +402,7 @@ static PyObject *call_env(struct wrapper *w, PyObject *args, PyObject *kwargs)
     thread.in_env = true;
     renew_ids(w);
     call.env = env_of(env);
-    call.context = thread.running ? thread.running->context : context_now();
+    call.context = context_of_thread();
     call.n = gather_arguments(w, args, kwargs, call.values);
     call.suppressed = is_suppressed(env);
     uint64_t begun = agent_now(), overhead = agent.overhead_ns;
@@ -448,9 +482,7 @@ static PyObject *wrap_mapped(struct wrapper *w, PyObject *args)
         Py_INCREF(args);
         return args;
     }
-    PyObject *how = Py_BuildValue("(sOOO)", "mapped", function, w->name, Py_None);
-    PyObject *mapped = how ? agent_wrap((PyObject *)Py_TYPE((PyObject *)w), how) : NULL;
-    Py_XDECREF(how);
+    PyObject *mapped = new_wrapper(Py_TYPE((PyObject *)w), call_mapped, function, w->name, Py_None);
     PyObject *ret = mapped ? PyTuple_New(PyTuple_Size(args)) : NULL;
     for (Py_ssize_t i = 0; ret && i < PyTuple_Size(args); i++) {
         PyObject *item = i == w->mapped ? mapped : PyTuple_GetItem(args, i);
@@ -469,11 +501,11 @@ static PyObject *call_cost_of(struct wrapper *w, uint32_t op, PyObject *args, Py
         return call_inner(w, args, kwargs);
     uint64_t entered = agent_now();
     PyObject *own = wrap_mapped(w, args);
+    struct running_cost frame = { .up = thread.costing, .context = context_of_thread() };
+    thread.costing = &frame;
     uint64_t start = agent_now();
     agent.overhead_ns += start - entered;
     uint64_t overhead = agent.overhead_ns;
-    struct running_cost frame = { .up = thread.costing };
-    thread.costing = &frame;
     PyObject *ret = call_inner(w, own ? own : args, kwargs);
     Py_XDECREF(own);
     uint64_t ended = agent_now(), ns = ended - start - (agent.overhead_ns - overhead);
@@ -482,9 +514,7 @@ static PyObject *call_cost_of(struct wrapper *w, uint32_t op, PyObject *args, Py
         frame.up->inside_ns += ns;
     struct raised raised;
     raised_keep(&raised);
-    uint64_t row = agent_ready()
-                       ? cost_row(w, thread.running ? thread.running->context : context_now(), op)
-                       : 0;
+    uint64_t row = agent_ready() ? cost_row(w, frame.context, op) : 0;
     if (row) {
         agent_add_in_place(row, 1);
         agent_add_in_place(row + 8, ns);
@@ -512,13 +542,13 @@ static PyObject *call_operator_cost(struct wrapper *w, PyObject *args, PyObject 
  * take much longer. The table of values owns the reference. */
 static PyObject *node_expression(PyObject *self, PyObject **node)
 {
-    *node = PyObject_GetAttrString(self, "node");
+    *node = agent_attribute(self, ATTRIBUTE_node);
     if (!*node) {
         PyErr_Clear();
         Py_INCREF(self);
         *node = self;
     }
-    PyObject *expr = PyObject_GetAttrString(*node, "_expr");
+    PyObject *expr = agent_attribute(*node, ATTRIBUTE__expr);
     if (!expr)
         PyErr_Clear();
     return expr;
@@ -550,7 +580,7 @@ static void write_use_event(struct wrapper *w, PyObject *self)
     PyObject *expr = node_expression(self, &node);
     if (expr) {
         renew_ids(w);
-        uint32_t context = thread.running ? thread.running->context : context_now();
+        uint32_t context = context_of_thread();
         uint32_t stack = thread.running ? thread.running->stack : stack_now(context);
         uint32_t value = id_of_value(expr), source = source_id_of(node, expr), asker = asker_now();
         const uint32_t fields[] = { context, w->name_id, value, source, asker, stack };
@@ -669,11 +699,12 @@ PyObject *agent_wrapper_type(void)
     return PyType_FromSpec(&spec);
 }
 
-static bool set_kind(struct wrapper *w, const char *kind)
+/* Returns what wrappers of a kind do, or NULL with an exception. */
+static wrapper_function function_of_kind(const char *kind)
 {
     static const struct {
         const char *name;
-        PyObject *(*call)(struct wrapper *, PyObject *, PyObject *);
+        wrapper_function call;
     } kinds[] = {
 #define KIND(name, function) { name, function },
         KINDS(KIND)
@@ -681,8 +712,9 @@ static bool set_kind(struct wrapper *w, const char *kind)
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].name, kind) == 0)
-            w->call = kinds[i].call;
-    return w->call != NULL;
+            return kinds[i].call;
+    PyErr_Format(PyExc_ValueError, "unknown kind of wrapper: %s", kind);
+    return NULL;
 }
 
 /* Returns the position of the function that a function of torch.utils._pytree applies to each leaf,
@@ -724,27 +756,16 @@ PyObject *agent_wrap(PyObject *type, PyObject *args)
     PyObject *inner, *name, *extra;
     if (!PyArg_ParseTuple(args, "sOUO", &kind, &inner, &name, &extra))
         return NULL;
-    allocfunc alloc = __extension__(allocfunc) PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc);
-    struct wrapper *w = (struct wrapper *)alloc((PyTypeObject *)type, 0);
+    wrapper_function call = function_of_kind(kind);
+    PyObject *ret = call ? new_wrapper((PyTypeObject *)type, call, inner, name, extra) : NULL;
+    struct wrapper *w = (struct wrapper *)ret;
     if (!w)
         return NULL;
-    Py_INCREF(inner);
-    Py_INCREF(name);
-    Py_INCREF(extra);
-    Py_INCREF(name);
-    w->inner = inner;
-    w->name = w->label = name;
-    w->extra = extra;
-    w->number = ++agent.n_wrappers;
     w->mode = PyLong_Check(extra) ? (uint32_t)PyLong_AsUnsignedLong(extra) % MODES : 0;
-    w->mapped = strcmp(kind, "cost") == 0 ? mapped_argument(name) : -1;
-    w->generation = UINT32_MAX;
-    if (!set_kind(w, kind))
-        PyErr_Format(PyExc_ValueError, "unknown kind of wrapper: %s", kind);
-    else
-        set_arguments(w, extra);
+    w->mapped = call == call_cost ? mapped_argument(name) : -1;
+    set_arguments(w, extra);
     if (!PyErr_Occurred())
-        return (PyObject *)w;
-    Py_DECREF(w);
+        return ret;
+    Py_DECREF(ret);
     return NULL;
 }

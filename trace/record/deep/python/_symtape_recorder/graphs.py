@@ -1,5 +1,6 @@
 """Graphs as they grow: each node is written when it is made, its result when that is known, so that
 a compile that raises or is killed leaves what it had traced."""
+import functools
 import sys
 import time
 import weakref
@@ -223,12 +224,13 @@ class Graphs:
         return ""
 
     def tensor_text(self, t, torch):
-        dtype = torch.fx.graph.dtype_abbrs.get(t.dtype, str(t.dtype).replace("torch.", ""))
+        dtype = torch.fx.graph.dtype_abbrs.get(t.dtype) or str(t.dtype).replace("torch.", "")
         strides = ""
         if t.layout == torch.strided and not t.is_nested:
-            strides = f"[{', '.join(self.size_text(s) for s in t.stride())}]"
-        shape = ", ".join(self.size_text(s) for s in t.shape)
-        return f"{dtype}[{shape}]{strides}{t.device}"
+            strides = f"[{', '.join(map(self.size_text, t.stride()))}]"
+        # FakeTensor.device is counted, and this is no use by PyTorch.
+        device = getattr(t, "fake_device", None) or t.device
+        return f"{dtype}[{', '.join(map(self.size_text, t.shape))}]{strides}{device}"
 
     def size_text(self, s):
         if isinstance(s, int):
@@ -284,7 +286,8 @@ class Statement:
             if form:
                 return form.format(*(self.argument(a) for a in args))
         try:
-            name = graph._get_qualified_name(target)
+            operator = isinstance(target, sys.modules["torch"]._ops.OpOverload)
+            name = operator_name(target) if operator else graph._get_qualified_name(target)
         except Exception:
             name = name or str(target)
         if name == "getattr" and len(args) == 2 and isinstance(args[1], str) and \
@@ -316,6 +319,11 @@ class Statement:
         if isinstance(a, sys.modules["torch"]._ops.OpOverload):
             return f"torch.ops.{a}"
         return repr(a)
+
+
+@functools.lru_cache(maxsize=4096)
+def operator_name(operator):
+    return sys.modules["torch.fx.graph"]._get_qualified_name(operator)
 
 
 def member(base, path):
