@@ -803,10 +803,14 @@ static bool launch_lt_matmul(struct kernel *k, struct cublaslt *lt, const struct
     int status = launches ? run_plan(lt, plan, p, workspace, stream) : CUBLAS_OK;
     plan->refused = status == CUBLAS_NOT_SUPPORTED || status == CUBLAS_INVALID_VALUE ||
                     status == CUBLAS_ARCH_MISMATCH;
-    if (status != CUBLAS_OK && !plan->refused)
+    if (plan->refused) {
+        cuda_library_refused(k);
+        return false;
+    }
+    if (status != CUBLAS_OK)
         library_failed(k, status);
     cuda_library_end(k);
-    return !plan->refused;
+    return true;
 }
 
 /* Returns whether self can be copied to c first. */

@@ -137,6 +137,9 @@ void cuda_decline(struct kernel *k);
  * launched. */
 bool cuda_library_begin(struct kernel *k, const char *what, void **stream);
 void cuda_library_end(struct kernel *k);
+/* In place of cuda_library_end(): the library does not support the problem, and launched nothing.
+ * The launch is not in the log. */
+void cuda_library_refused(struct kernel *k);
 
 /* Runs a row of replay/backend/pointwise/pointwise_ops.h, whose result is `to`. It joins the
  * pending pointwise calls and is computed when anything else is launched or read, or when its

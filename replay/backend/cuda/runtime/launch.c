@@ -335,6 +335,18 @@ bool cuda_library_begin(struct kernel *k, const char *what, void **stream)
     return !k->failed && !cuda->base.unbuilt;
 }
 
+void cuda_library_refused(struct kernel *k)
+{
+    struct cuda *cuda = cuda_of(k);
+    struct backend_log *log = &cuda->base.log;
+    if (cuda->now->timed.on && log->launches.n) {
+        const struct backend_launch *last = &log->launches.v[--log->launches.n];
+        cuda_traffic(k, last->bytes, last->flops);
+        log->nodes.n = last->first_node;
+    }
+    drop_pair(cuda, &cuda->now->timed);
+}
+
 void cuda_library_end(struct kernel *k)
 {
     struct cuda *cuda = cuda_of(k);

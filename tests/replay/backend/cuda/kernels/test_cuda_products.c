@@ -127,7 +127,8 @@ static size_t products_of(struct backend *cpu, const struct call *c)
 }
 
 /* Sizes are padded from 200 multiplications for each element of the matrices on, and only where the
- * library multiplies the copies. */
+ * library multiplies the copies. A product that it refuses when it is launched is not in the log.
+ */
 static void test_what_is_padded(void **state)
 {
     (void)state;
@@ -147,6 +148,7 @@ static void test_what_is_padded(void **state)
         { "all", "", PRODUCT("64", "33", "70", "33, 1", "70, 1"), 1, 3 },
         { "all", "", PRODUCT("64", "33", "70", "66, 2", "70, 1"), 0, 1 }, /* our own kernel */
         { "all", "refuse", PRODUCT("64", "33", "70", "33, 1", "70, 1"), 0, 1 },
+        { "none", "unsupported", PRODUCT("64", "33", "70", "33, 1", "70, 1"), 0, 1 },
     };
 #undef PRODUCT
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -745,6 +747,7 @@ int main(void)
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_without_libraries),
         cmocka_unit_test(test_with_libraries),
+        cmocka_unit_test(test_padded),
     };
     if (on_device())
         return cmocka_run_group_tests(of_device, NULL, NULL);
