@@ -48,6 +48,7 @@ CONSTANTS = {
     "CU_JIT_ERROR_LOG": "CU_JIT_ERROR_LOG_BUFFER",
     "CU_JIT_ERROR_LOG_BYTES": "CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES",
     "CU_NODE_KERNEL": "CU_GRAPH_NODE_TYPE_KERNEL",
+    "CU_NODE_MEMSET": "CU_GRAPH_NODE_TYPE_MEMSET",
     "CU_ATTRIBUTE_COOPERATIVE": "CU_LAUNCH_ATTRIBUTE_COOPERATIVE",
     "CU_ATTRIBUTE_CLUSTER": "CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION",
     "OUR_NON_BLOCKING": "CU_STREAM_NON_BLOCKING",
@@ -60,6 +61,8 @@ STRUCTS = [
     ("struct cu_kernel_node", "CUDA_KERNEL_NODE_PARAMS_v2",
      {"grid": "gridDimX", "block": "blockDimX", "shared": "sharedMemBytes", "arguments": "kernelParams",
       "extra": "extra", "kernel": "kern", "context": "ctx"}),
+    ("struct cu_memset_node", "CUDA_MEMSET_NODE_PARAMS",
+     {"to": "dst", "pitch": "pitch", "value": "value", "element": "elementSize", "width": "width", "height": "height"}),
     ("struct cu_edge", "CUgraphEdgeData", {"from_port": "from_port", "to_port": "to_port", "type": "type"}),
     ("union cu_attribute", "CUlaunchAttributeValue", {"cluster": "clusterDim", "on": "cooperative"}),
 ]

@@ -95,6 +95,8 @@ EXPORT int fake_submit_kernel(cu_stream stream, fake_work *run, const void *data
 EXPORT int fake_submit_cluster(cu_stream stream, fake_work *run, const void *data, size_t bytes);
 /* The function of such a kernel. NULL: out of memory. */
 cu_function fake_function_of(fake_work *work, size_t bytes);
+/* Returns whether the work fills a range, as a memset's node does; sets its parameters. */
+bool fake_is_memset(fake_work *work, const void *data, struct cu_memset_node *ret);
 /* What waits for a stream that is captured ends the capture: CAPTURE_UNSUPPORTED. Otherwise 0. */
 int fake_wait(cu_stream stream);
 

@@ -7,7 +7,8 @@
  * $FAKE_CUBLASLT: "refuse": no heuristic finds anything; "unsupported": products answer so;
  * "broken": they answer that execution failed; "absent": it does not start; "narrow": algorithms
  * are for no more columns than the product has that they were offered for; "older": there are no
- * modes of scales; "pair": a product is two kernels; "cluster": its kernel has clusters. */
+ * modes of scales; "pair": a product is two kernels; "memset": it is a memset of
+ * its workspace and a kernel; "cluster": its kernel has clusters. */
 #define LIBRARY "cublasLt"
 #define MOOD    "FAKE_CUBLASLT"
 #include "tests/cuda/fake_library.h"
@@ -405,7 +406,7 @@ struct product_work {
     double alpha, beta, us;
     const void *a, *b, *c;
     void *d;
-    size_t paired; /* 1: the second kernel of two */
+    size_t marked; /* 1: its first kernel or memset marked the workspace */
     void *workspace;
 };
 
@@ -441,13 +442,24 @@ static int mark_workspace(const void *data)
     return 0;
 }
 
+/* The same as a memset. */
+static int fill_workspace(void *workspace, void *stream)
+{
+    void *driver, *p = fake_function("cuMemsetD8Async", &driver);
+    int (*fill)(unsigned long long, unsigned char, size_t, void *) = NULL;
+    memcpy(&fill, &p, sizeof p);
+    const int error = fill((unsigned long long)(uintptr_t)workspace, MARK, ROOM, stream);
+    dlclose(driver);
+    return error;
+}
+
 static int run_product(const void *data)
 {
     const struct product_work *w = data;
     struct object parts[5];
     memcpy(parts, w->parts, sizeof parts);
     struct problem p = problem_of(&parts[0], &parts[1], &parts[2], &parts[3], &parts[4]);
-    CHECK(!w->paired || *(const char *)w->workspace == MARK, "the first kernel did not run before");
+    CHECK(!w->marked || *(const char *)w->workspace == MARK, "the first kernel did not run before");
     memset(w->workspace, 0xff, ROOM);
     compute(&p, w->alpha, w->a, w->b, w->beta, w->c, w->d);
     fake_took(w->us);
@@ -496,11 +508,13 @@ int cublasLtMatmul(void *handle, void *op, const void *alpha, const void *a, voi
                                        .b = b,
                                        .c = c,
                                        .d = d,
-                                       .paired = (size_t)wanted("pair"),
+                                       .marked = wanted("pair") || wanted("memset"),
                                        .workspace = workspace,
                                        .us = 3e5 / (double)(1 + algorithm->data[7]) };
     const char *submit = wanted("cluster") ? "fake_submit_cluster" : "fake_submit_kernel";
-    if (work.paired && fake_queue_by(submit, stream, mark_workspace, &work, sizeof work))
+    if (wanted("pair") && fake_queue_by(submit, stream, mark_workspace, &work, sizeof work))
+        return CUBLAS_EXECUTION_FAILED;
+    if (wanted("memset") && fill_workspace(workspace, stream))
         return CUBLAS_EXECUTION_FAILED;
     return fake_queue_by(submit, stream, run_product, &work, sizeof work) ? CUBLAS_EXECUTION_FAILED
                                                                           : CUBLAS_OK;

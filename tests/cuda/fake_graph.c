@@ -234,13 +234,28 @@ EXPORT int cuGraphGetEdges_v2(cu_graph graph, cu_node *from, cu_node *to, void *
     return CU_OK;
 }
 
-/* A kind of work is a type of nodes; the driver has other numbers for them. */
+/* A kind of other work is a type of nodes; the driver has other numbers for them. */
 EXPORT int cuGraphNodeGetType(cu_node node, void *ret);
 EXPORT int cuGraphNodeGetType(cu_node node, void *ret)
 {
     int error = fake_enter_context(__func__);
-    *(int *)ret = node->work ? (int)(uintptr_t)node->work : node->event ? 1 : 0;
+    struct cu_memset_node ignored;
+    *(int *)ret = fake_is_memset(node->work, node->argument, &ignored) ? CU_NODE_MEMSET
+                  : node->work                                         ? (int)(uintptr_t)node->work
+                  : node->event                                        ? 1
+                                                                       : CU_NODE_KERNEL;
     return error;
+}
+
+EXPORT int cuGraphMemsetNodeGetParams(cu_node node, void *ret);
+EXPORT int cuGraphMemsetNodeGetParams(cu_node node, void *ret)
+{
+    int error = fake_enter_context(__func__);
+    struct cu_memset_node params;
+    if (error || !fake_is_memset(node->work, node->argument, &params))
+        return error ? error : CU_INVALID_VALUE;
+    memcpy(ret, &params, sizeof params);
+    return CU_OK;
 }
 
 EXPORT int cuGraphExecUpdate_v2(cu_exec exec, cu_graph graph, void *result);

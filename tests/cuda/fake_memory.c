@@ -202,6 +202,20 @@ static int run_fill(const void *data)
     return CU_OK;
 }
 
+bool fake_is_memset(fake_work *work, const void *data, struct cu_memset_node *ret)
+{
+    struct range_work w;
+    if (work != run_fill)
+        return false;
+    memcpy(&w, data, sizeof w);
+    *ret = (struct cu_memset_node){ .to = (cu_address)(uintptr_t)w.to,
+                                    .value = w.byte,
+                                    .element = 1,
+                                    .width = w.bytes,
+                                    .height = 1 };
+    return true;
+}
+
 static int copy(const char *name, void *to, const void *from, size_t bytes, cu_stream stream)
 {
     int error = fake_enter_context(name);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "replay/backend/cuda/device/fill.h"
+
 enum { MOST_PLACES = 24 };
 
 /* An address in the arguments of a node. */
@@ -50,12 +52,19 @@ static bool has_attribute(struct cuda *cuda, cu_node node, int which)
     return value.on != 0;
 }
 
-static bool is_plain_kernel(struct cuda *cuda, cu_node node)
+/* Returns the type of a node: -1 if it is not known. */
+static int type_of(struct cuda *cuda, cu_node node)
 {
     int type = -1;
-    return cuda->driver.node_type(node, &type) == CU_OK && type == CU_NODE_KERNEL &&
-           !has_attribute(cuda, node, CU_ATTRIBUTE_CLUSTER) &&
-           !has_attribute(cuda, node, CU_ATTRIBUTE_COOPERATIVE);
+    return cuda->driver.node_type(node, &type) == CU_OK ? type : -1;
+}
+
+static bool can_repeat(struct cuda *cuda, cu_node node)
+{
+    const int type = type_of(cuda, node);
+    return (type == CU_NODE_MEMSET && cuda->driver.memset_params) ||
+           (type == CU_NODE_KERNEL && !has_attribute(cuda, node, CU_ATTRIBUTE_CLUSTER) &&
+            !has_attribute(cuda, node, CU_ATTRIBUTE_COOPERATIVE));
 }
 
 /* Sets where the function's parameters are, which is asked once for each function. The driver tells
@@ -95,7 +104,34 @@ static bool read_arguments(struct cuda *cuda, void *const *from, struct captured
     return true;
 }
 
-static bool read_node(struct cuda *cuda, cu_node from, struct captured_node *ret)
+/* Sets a launch of our kernel that fills the range of a memset. A chain has only kernels: it serves
+ * each batch of its length, wherever there is a memset. */
+static bool read_memset(struct kernel *k, cu_node from, struct captured_node *ret)
+{
+    static const char *const defines[] = { NULL, "#define T u8\n", "#define T u16\n", NULL,
+                                           "#define T u32\n" };
+    struct cuda *cuda = cuda_of(k);
+    struct cu_memset_node x = { 0 };
+    struct err ignored = { 0 };
+    if (cuda->driver.memset_params(from, &x) != CU_OK || x.height != 1 || x.element > 4 ||
+        !defines[x.element])
+        return false;
+    const struct fill_args args = { .to = x.to, .n = (i64)x.width, .value = x.value };
+    const struct cuda_function *f =
+        cuda_compile_file(cuda, "fill", "fill", defines[x.element], &ignored);
+    if (!f || f->arguments != sizeof args)
+        return false;
+    ret->node = (struct cuda_node){ .f = f->f,
+                                    .grid = { cuda_blocks(k, args.n, 256), 1, 1 },
+                                    .block = { 256, 1, 1 },
+                                    .n_parameters = 1,
+                                    .bytes = sizeof args };
+    memset(ret->arguments, 0, sizeof ret->arguments);
+    memcpy(ret->arguments, &args, sizeof args);
+    return true;
+}
+
+static bool read_kernel(struct cuda *cuda, cu_node from, struct captured_node *ret)
 {
     struct cu_kernel_node x = { 0 };
     struct cuda_node *node = &ret->node;
@@ -153,19 +189,27 @@ static bool sort_nodes(struct cuda *cuda, cu_graph graph, cu_node *nodes, size_t
     return false;
 }
 
-static bool are_plain_kernels(struct cuda *cuda, const cu_node *nodes, size_t n)
+static bool can_repeat_all(struct cuda *cuda, const cu_node *nodes, size_t n)
 {
     size_t i = 0;
-    while (i < n && is_plain_kernel(cuda, nodes[i]))
+    while (i < n && can_repeat(cuda, nodes[i]))
         i++;
     return i == n;
 }
 
+static bool read_node(struct kernel *k, cu_node from, struct captured_node *ret)
+{
+    struct cuda *cuda = cuda_of(k);
+    return type_of(cuda, from) == CU_NODE_MEMSET ? read_memset(k, from, ret)
+                                                 : read_kernel(cuda, from, ret);
+}
+
 /* Returns the number of nodes, in order; 0: they cannot be launched alike. Sets *others if they are
- * not a few plain kernels in a row. */
-static uint32_t read_nodes(struct cuda *cuda, cu_graph graph, struct captured_node *ret,
+ * not a few plain kernels and memsets in a row. */
+static uint32_t read_nodes(struct kernel *k, cu_graph graph, struct captured_node *ret,
                            bool *others)
 {
+    struct cuda *cuda = cuda_of(k);
     cu_node nodes[CAPTURED_NODES];
     size_t n = 0;
     if (cuda->driver.graph_nodes(graph, NULL, &n) != CU_OK || n == 0)
@@ -173,27 +217,28 @@ static uint32_t read_nodes(struct cuda *cuda, cu_graph graph, struct captured_no
     *others = n > CAPTURED_NODES;
     if (*others || cuda->driver.graph_nodes(graph, nodes, &n) != CU_OK)
         return 0;
-    *others = !sort_nodes(cuda, graph, nodes, n) || !are_plain_kernels(cuda, nodes, n);
+    *others = !sort_nodes(cuda, graph, nodes, n) || !can_repeat_all(cuda, nodes, n);
     if (*others)
         return 0;
     for (size_t i = 0; i < n; i++)
-        if (!read_node(cuda, nodes[i], &ret[i]))
+        if (!read_node(k, nodes[i], &ret[i]))
             return 0;
     return (uint32_t)n;
 }
 
 /* Calls `run`, which launches work of cuBLASLt on the stream, without running that work, and
- * returns how many kernels it launches, in order. 0: it failed, or read_nodes() refuses them. */
-static uint32_t capture_nodes(struct cuda *cuda, bool (*run)(void *user), void *user,
+ * returns how many nodes it launches, in order. 0: it failed, or read_nodes() refuses them. */
+static uint32_t capture_nodes(struct kernel *k, bool (*run)(void *user), void *user,
                               struct captured_node ret[CAPTURED_NODES], bool *others)
 {
+    struct cuda *cuda = cuda_of(k);
     cu_graph graph = NULL;
     if (cuda->driver.capture_begin(cuda->stream, CU_CAPTURE_RELAXED) != CU_OK)
         return 0;
     const bool ran = run(user);
     if (cuda->driver.capture_end(cuda->stream, &graph) != CU_OK || !graph)
         return 0;
-    const uint32_t n = ran ? read_nodes(cuda, graph, ret, others) : 0;
+    const uint32_t n = ran ? read_nodes(k, graph, ret, others) : 0;
     cuda->driver.graph_destroy(graph);
     return n;
 }
@@ -360,7 +405,7 @@ static bool capture(struct kernel *k, struct product_layouts *layouts, struct pr
         plan->nodes = calloc(CAPTURED_NODES, sizeof *plan->nodes);
     if (!plan->nodes)
         return false;
-    const uint32_t n = capture_nodes(cuda_of(k), run, user, nodes, &plan->other_nodes);
+    const uint32_t n = capture_nodes(k, run, user, nodes, &plan->other_nodes);
     if (n == 0) {
         plan->refused = true;
         return false;

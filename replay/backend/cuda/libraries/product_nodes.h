@@ -4,9 +4,10 @@
  * (tests/device/results/backend.md). So the kernels of a plan are captured once: the stream
  * captures a call, and their functions, grids and arguments are read from the graph. The plan's
  * other matmuls, which have other operands, launch kernels with the same arguments in which the
- * addresses of operands are replaced. Nothing is launched so if the graph has other nodes than a
- * few kernels one after the other, or if their launches have attributes that a node does not
- * repeat: clusters and cooperative launches.
+ * addresses of operands are replaced. A memset that cuBLASLt launches before them, of a few
+ * counters or of the result, becomes a kernel of ours that fills the same range. Nothing is
+ * launched so if the graph has other nodes than a few kernels and memsets one after the other, or
+ * if launches have attributes that a node does not repeat: clusters and cooperative launches.
  *
  * Where the addresses are is found by their values, and is verified: before nodes with another
  * address of an operand are launched, the matmul was captured with two addresses of that operand,
@@ -42,7 +43,7 @@ struct product_layouts {
 struct product_nodes {
     uint32_t n; /* 0: not captured */
     bool refused;
-    /* The captured graph had other nodes than plain kernels, and so have other graphs of the
+    /* The captured graph had other nodes than those, and so have other graphs of the
      * algorithm. */
     bool other_nodes;
     struct product_operands operands;

@@ -82,7 +82,15 @@ struct cu_kernel_node {
     cu_context context;
 };
 
-enum { CU_NODE_KERNEL = 0 }; /* CUgraphNodeType */
+/* CUDA_MEMSET_NODE_PARAMS */
+struct cu_memset_node {
+    cu_address to;
+    size_t pitch;            /* of the rows, if there are several */
+    unsigned value, element; /* the element's bytes: 1, 2 or 4 */
+    size_t width, height;    /* elements of a row, rows */
+};
+
+enum { CU_NODE_KERNEL = 0, CU_NODE_MEMSET = 2 }; /* CUgraphNodeType */
 /* CUlaunchAttributeID */
 enum { CU_ATTRIBUTE_COOPERATIVE = 2, CU_ATTRIBUTE_CLUSTER = 4 };
 

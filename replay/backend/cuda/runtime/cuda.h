@@ -31,7 +31,7 @@ struct cuda_function {
 };
 
 /* A launch of a kernel as a node of a CUDA graph. */
-enum { CUDA_NODE_PARAMETERS = 8 };
+enum { CUDA_NODE_PARAMETERS = 32 };
 struct cuda_node {
     cu_function f;
     uint32_t grid[3], block[3], shared;

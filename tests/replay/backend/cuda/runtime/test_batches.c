@@ -113,8 +113,8 @@ static void test_reads(void **state)
     assert_true(check_sizes(bodies, 1, 8) > 0);
 }
 
-/* On the fake device, whose cuBLASLt launches one kernel, two, or one with clusters, which a node
- * does not repeat. */
+/* On the fake device, whose cuBLASLt launches one kernel, two, one after a memset, or one with
+ * clusters, which a node does not repeat. */
 static void test_launches_of_matmuls(void **state)
 {
     (void)state;
@@ -124,6 +124,12 @@ static void test_launches_of_matmuls(void **state)
     const uint64_t one = check_sizes(bodies, 1, 24);
     setenv("FAKE_CUBLASLT", "pair", 1);
     assert_true(check_sizes(bodies, 1, 24) > one);
+    setenv("FAKE_CUBLASLT", "memset", 1);
+    const uint64_t filled = check_sizes(bodies, 1, 24);
+    assert_true(filled > one);
+    setenv("SYMTAPE_FAKE_FAIL", "cuGraphMemsetNodeGetParams:0:1", 1);
+    assert_true(check_sizes(bodies, 1, 24) < filled);
+    unsetenv("SYMTAPE_FAKE_FAIL");
     setenv("FAKE_CUBLASLT", "cluster", 1);
     assert_true(check_sizes(bodies, 1, 24) < one);
     unsetenv("FAKE_CUBLASLT");
