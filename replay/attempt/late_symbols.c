@@ -38,6 +38,9 @@ struct late_symbols {
     vec_of(struct number_input)
     inputs;
     struct intern names; /* of the inputs */
+    node_id *input;      /* by node: the input that it is another name of, or the node itself */
+    uint32_t *described; /* by node: the record in which an input tensor is described; 0: none is */
+    bool *starts;        /* by step: a call that takes a tensor of a module as the first one */
     struct intern lines; /* of calls */
     vec_of(uint32_t)
     first_call; /* by line */
@@ -190,11 +193,43 @@ static uint32_t call_after_guards(struct late_symbols *l, const struct recorded_
     return ret;
 }
 
+/* Returns the record of the tensor that a step takes and that was described last; 0: it takes none.
+ */
+static uint32_t last_described(const struct late_symbols *l, const struct step *step)
+{
+    uint32_t ret = 0;
+    for (uint32_t k = 0; k < step->n_patches; k++) {
+        node_id from = l->program->patches[step->first_patch + k].from;
+        uint32_t record = from < step->node ? l->described[l->input[from]] : 0;
+        ret = record > ret ? record : ret;
+    }
+    return ret;
+}
+
+/* Returns the call after the last one that ran before the symbol was created, as far as tensors of
+ * modules tell: they are described when the first call takes them (LazyVariableTracker.realize() of
+ * torch/_dynamo/variables/lazy.py). A call that takes what was described later ran later. */
+static uint32_t call_after_tensors(const struct late_symbols *l,
+                                   const struct recorded_symbol *symbol)
+{
+    const struct program *p = l->program;
+    uint32_t ret = 0;
+    for (uint32_t i = 0; symbol && i < p->n_steps; i++) {
+        uint32_t record = step_is_call(&p->steps[i]) ? last_described(l, &p->steps[i]) : 0;
+        if (record > symbol->record)
+            break;
+        if (l->starts[i])
+            ret = i + 1;
+    }
+    return ret;
+}
+
 /* Returns a call before which the symbol was not created yet; 0: none is known. */
 static uint32_t created_before(struct late_symbols *l, const struct recorded_symbol *symbol)
 {
     uint32_t line = call_of_creation(l, symbol), guards = call_after_guards(l, symbol);
-    return line > guards ? line : guards;
+    uint32_t tensors = call_after_tensors(l, symbol), ret = line > guards ? line : guards;
+    return ret > tensors ? ret : tensors;
 }
 
 static void note_guard_symbol(void *user, struct str name)
@@ -456,18 +491,87 @@ static bool take_used_inputs(struct late_symbols *l, const node_id *input)
     return used;
 }
 
+/* Notes which inputs the nodes are. */
+static bool read_aliases(struct late_symbols *l)
+{
+    const struct program *p = l->program;
+    node_id *input = l->input = arena_array(&l->arena, node_id, (size_t)p->n_steps + 1);
+    for (uint32_t i = 0; input && i < p->n_steps; i++) {
+        const struct step *step = &p->steps[i];
+        input[i] = i;
+        for (uint32_t k = 0; step->kind == STEP_ALIAS && k < step->n_patches; k++) {
+            node_id from = p->patches[step->first_patch + k].from;
+            input[i] = from < i ? input[from] : i;
+        }
+    }
+    return input;
+}
+
+/* Notes the records of the tensors among the inputs. of_module: by node, as l->described. */
+static bool read_descriptions(struct late_symbols *l, bool *of_module)
+{
+    const struct program *p = l->program;
+    struct intern names = { 0 };
+    vec_of(node_id)
+    nodes = { 0 }; /* by name */
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < p->n_steps; i++) {
+        if (p->steps[i].kind != STEP_INPUT)
+            continue;
+        uint32_t id = intern(&names, p->graph->nodes[p->steps[i].node].name);
+        ok = id != INTERN_NONE && (id < nodes.n || vec_push(&nodes, p->steps[i].node));
+    }
+    const struct inputs *inputs = &l->load->inputs;
+    for (size_t i = 0; ok && i < inputs->list.n; i++) {
+        const struct input *given = &inputs->list.v[i];
+        if (given->kind != INPUT_TENSOR)
+            continue;
+        struct str name = inputs_placeholder_name(given->tensor.source, &l->arena);
+        uint32_t id = name.p ? intern_find(&names, name) : INTERN_NONE;
+        ok = name.p;
+        if (id == INTERN_NONE)
+            continue;
+        l->described[nodes.v[id]] = given->tensor.record;
+        of_module[nodes.v[id]] = given->tensor.of_module;
+    }
+    intern_release(&names);
+    vec_release(&nodes);
+    return ok;
+}
+
+/* Finds the calls that take a tensor of a module as the first one. */
+static bool read_tensors(struct late_symbols *l)
+{
+    const struct program *p = l->program;
+    const size_t n = (size_t)p->n_steps + 1;
+    bool *fresh = arena_array(&l->arena, bool, n); /* by node: no call has taken it yet */
+    l->described = arena_array(&l->arena, uint32_t, n);
+    l->starts = arena_array(&l->arena, bool, n);
+    if (!fresh || !l->described || !l->starts || !read_descriptions(l, fresh))
+        return false;
+    for (uint32_t i = 0; i < p->n_steps; i++) {
+        const struct step *step = &p->steps[i];
+        for (uint32_t k = 0; step_is_call(step) && k < step->n_patches; k++) {
+            node_id from = p->patches[step->first_patch + k].from;
+            bool *is_fresh = from < i ? &fresh[l->input[from]] : NULL;
+            l->starts[i] |= is_fresh && *is_fresh;
+            if (is_fresh)
+                *is_fresh = false;
+        }
+    }
+    return true;
+}
+
 static bool redirect(struct late_symbols *l)
 {
     struct program *p = l->program;
-    node_id *input = arena_array(&l->arena, node_id, (size_t)p->n_steps + 1); /* by node */
     struct earlier_input *earlier =
         arena_array(&l->arena, struct earlier_input, (size_t)p->n_steps + 1);
-    if (!input || !earlier)
+    if (!earlier || !read_aliases(l) || !read_tensors(l))
         return false;
-    for (uint32_t i = 0; i < p->n_steps; i++) {
-        input[i] = i;
+    const node_id *input = l->input;
+    for (uint32_t i = 0; i < p->n_steps; i++)
         earlier[i] = (struct earlier_input){ .number = NULL };
-    }
     for (size_t i = 0; i < l->inputs.n; i++) {
         const struct number_input *number = &l->inputs.v[i];
         const struct number_group *group = &l->groups.v[number->group];
@@ -480,8 +584,6 @@ static bool redirect(struct late_symbols *l)
         for (uint32_t k = 0; k < step->n_patches; k++) {
             struct patch *patch = &p->patches[step->first_patch + k];
             node_id from = patch->from < i ? input[patch->from] : i;
-            if (step->kind == STEP_ALIAS)
-                input[i] = from;
             if (!step_is_call(step) || !earlier[from].number || i > earlier[from].until)
                 continue;
             node_id first = l->groups.v[earlier[from].number->group].first;

@@ -5,7 +5,8 @@
  * made two inputs equal since, that is the input whose symbol replaced the other's, and it may have
  * been created after the call. So a call that comes before the first one at the line where an
  * input's symbol was created, or that made a guard before that, takes, of the inputs that the graph
- * prints alike, the one that was created first, and so may the first call at that line (struct
+ * prints alike, the one that was created first, and so does a call that comes before one that takes
+ * a parameter described before the symbol was created; so may the first call at that line (struct
  * patch), if the input is a size of its tensor; and a call takes the size of its tensors that the
  * graph prints like the input, unless a guard at its line compares the two.
  *

@@ -14,6 +14,8 @@
 struct op *python_base(struct call *c, struct str base);
 /* Turns positional arguments that the schema calls int or float into constants. */
 bool python_unpack(struct call *c, const struct op *op, struct value *args, uint32_t n);
+/* Makes the numbers in data constants. False: the call has failed. depth: 0 */
+bool python_specialize(struct call *c, struct value data, unsigned depth);
 /* torch.tensor(data, dtype, device). */
 struct tensor python_data(struct call *c, struct value data, enum dtype dtype,
                           struct device device);

@@ -5,22 +5,22 @@
 
 enum { MAX_NESTED_DATA = 8 };
 
-/* Returns whether data has numbers only, none of them symbolic. *has_float is set if one is a
+/* Returns whether data has numbers only. *has_float is set if one is a
  * float, or if a list is empty, as torch.as_tensor([]) has floats. */
-static bool is_plain_data(struct call *c, struct value data, unsigned depth, bool *has_float)
+static bool is_plain_data(struct value data, unsigned depth, bool *has_float)
 {
     *has_float |= data.kind == VALUE_FLOAT;
     if (data.kind != VALUE_LIST && data.kind != VALUE_TUPLE)
-        return data.kind == VALUE_BOOL ? data.u.sym <= SYM_ID_TRUE
-                                       : value_is_number(data) && is_number(c, data.u.sym);
+        return value_is_number(data);
     *has_float |= data.n == 0;
     for (uint32_t i = 0; i < data.n; i++)
-        if (depth >= MAX_NESTED_DATA || !is_plain_data(c, data.u.items[i], depth + 1, has_float))
+        if (depth >= MAX_NESTED_DATA || !is_plain_data(data.u.items[i], depth + 1, has_float))
             return false;
     return true;
 }
 
-/* _coerce_to_tensor of torch/_numpy/_util.py: Python's floats are float64. */
+/* _coerce_to_tensor of torch/_numpy/_util.py: Python's floats are float64, and torch.as_tensor()
+ * makes symbolic numbers constants. */
 static bool read_array(struct call *c, struct value *x)
 {
     const struct device cpu = { DEVICE_CPU, -1 };
@@ -30,8 +30,10 @@ static bool read_array(struct call *c, struct value *x)
     *x = arg(c, 0);
     if (x->kind == VALUE_TENSOR)
         return true;
-    if (!is_plain_data(c, *x, 0, &has_float))
+    if (!is_plain_data(*x, 0, &has_float))
         return unsupported(c, "an argument that is neither a tensor nor numbers");
+    if (!python_specialize(c, *x, 0))
+        return false;
     *x = value_tensor(python_data(c, *x, has_float ? DTYPE_F64 : DTYPE_NONE, cpu));
     return !c->failed && (x->kind == VALUE_TENSOR || unsupported(c, "no tensor"));
 }

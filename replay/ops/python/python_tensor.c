@@ -520,14 +520,14 @@ bool python_tensor_of(struct call *c)
 
 /* The elements become constants: recursive_store of torch/csrc/utils/tensor_new.cpp calls
  * guard_int() and guard_float(). */
-static bool specialize_elements(struct call *c, struct value data, unsigned depth)
+bool python_specialize(struct call *c, struct value data, unsigned depth)
 {
     bool number = value_is_number(data) && data.u.sym > SYM_ID_TRUE;
     if (number && !c->failed &&
         env_evaluate(c->env, data.u.sym, SYM_NONE, false, SYM_NONE) == SYM_NONE)
         return call_raised(c);
     for (uint32_t i = 0; value_is_sequence(data) && i < data.n && depth < TENSOR_MAX_DIM; i++)
-        if (!specialize_elements(c, data.u.items[i], depth + 1))
+        if (!python_specialize(c, data.u.items[i], depth + 1))
             return false;
     return !c->failed;
 }
@@ -538,7 +538,7 @@ bool python_as_tensor(struct call *c)
     struct tensor_conversion to = { .dtype = arg_dtype(c, 1, DTYPE_NONE) };
     uint32_t booleans = 0;
     if (arg(c, 0).kind != VALUE_TENSOR)
-        return specialize_elements(c, arg(c, 0), 0) && python_tensor_of(c);
+        return python_specialize(c, arg(c, 0), 0) && python_tensor_of(c);
     return read_conversion(c, &to, arg(c, 2), &booleans) &&
            ret_call(c, apply_conversion(c, arg(c, 0), &to));
 }
@@ -550,7 +550,7 @@ bool python_new_tensor(struct call *c)
     if (c->failed)
         return false;
     struct device device = self.meta->device;
-    if (!arg_device_of(c, 3, &device) || !specialize_elements(c, arg(c, 1), 0))
+    if (!arg_device_of(c, 3, &device) || !python_specialize(c, arg(c, 1), 0))
         return false;
     return ret_call(c, from_data(c, arg(c, 1), arg_dtype(c, 2, self.meta->dtype), device));
 }
