@@ -5,6 +5,7 @@
 #include "replay/ops/dispatch/rule.h"
 #include "replay/ops/dispatch/schema.h"
 #include "replay/ops/dispatch/tensor_memo.h"
+#include "replay/ops/layout/cached_strides.h"
 #include "replay/ops/layout/cached_views.h"
 #include "trace/base/arena.h"
 #include "trace/base/hash_index.h"
@@ -197,6 +198,7 @@ struct ops {
     batched;                    /* by struct tensor.batch - 1 */
     batched_call *call_batched; /* or NULL: batched tensors are called as slices */
     struct cached_views cached_views;
+    struct cached_strides cached_strides;
     struct tensor_memo_table memos;
     uint64_t memo_uses; /* results from a tensor's memo must not be memoised again */
     /* How the last call ended. */

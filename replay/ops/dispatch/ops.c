@@ -25,6 +25,7 @@ void context_release(struct ops *ops)
     vec_release(&ops->storage_bytes);
     vec_release(&ops->gradients);
     cached_views_release(&ops->cached_views);
+    cached_strides_release(&ops->cached_strides);
     tensor_memo_release(&ops->memos);
     buf_release(&ops->error_text);
 }
@@ -47,6 +48,7 @@ void context_set_env(struct ops *ops, struct shape_env *env)
     meta_table_release(&ops->metas);
     ops->metas = (struct meta_table){ 0 };
     cached_views_clear(&ops->cached_views);
+    cached_strides_clear(&ops->cached_strides);
     memset(ops->wrapped, 0, sizeof ops->wrapped);
     ops->env = env;
     ops->pool = env_pool(env);

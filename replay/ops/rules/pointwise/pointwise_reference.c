@@ -302,7 +302,7 @@ struct tensor prim_elementwise(struct call *c, const struct value *operands, uin
     elementwise_permutation(c, x, kept, perm);
     if (c->failed)
         return none;
-    permuted_strides(c, first->size, first->ndim, perm, strides);
+    cached_permuted_strides(c, dtype, device, first->size, first->ndim, perm, strides);
     return new_tensor_permuted(c, dtype, device, first->size, strides, first->ndim);
 }
 

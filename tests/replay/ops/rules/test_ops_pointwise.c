@@ -228,6 +228,37 @@ static bool attempt(void *arg)
     return done;
 }
 
+static sym_id number(struct world *w, const char *name, int64_t hint)
+{
+    struct sym_range any = { SYM_ID_MINUS_INT_OO, SYM_ID_INT_OO };
+    sym_id ret =
+        env_adopt_symbol(w->env, str_of(name), sym_integer(w->pool, hint), any, str_of(name));
+    bool is_size = false;
+    assert_true(env_guard_bool(w->env, sym_ge(w->pool, ret, SYM_ID_TWO), &is_size) && is_size);
+    return ret;
+}
+
+/* A result of sizes that are in PyTorch's cache has the strides of the earlier one, which were
+ * computed before the symbol was replaced by a product that may be 0; another dtype has not. */
+static void test_replaced_sizes(void **state)
+{
+    struct world *w = *state;
+    sym_id n = symbol(w, "s50", 12), a = number(w, "s51", 3), b = number(w, "s81", 4);
+    sym_id sixteen = sym_integer(w->pool, 16), eight = sym_integer(w->pool, 8);
+    const sym_id size[] = { SYM_ID_TWO, n, eight },
+                 wide[] = { sym_mul(w->pool, sixteen, n), sixteen, SYM_ID_ONE };
+    bool equal = false;
+    struct value x = dense(w, DTYPE_F32, size, 3);
+    assert_call(w, "aten.sin.default", &x, 1, "f32[2, s50, 8][8*s50, 8, 1]cpu");
+    assert_true(env_guard_bool(w->env, sym_eq(w->pool, n, sym_mul(w->pool, a, b)), &equal) &&
+                equal);
+    x = strided(w, DTYPE_F32, size, wide, 3);
+    assert_call(w, "aten.sin.default", &x, 1, "f32[2, s50, 8][8*s50, 8, 1]cpu");
+    assert_call(w, "aten.cos.default", &x, 1, "f32[2, s50, 8][8*s50, 8, 1]cpu");
+    x = strided(w, DTYPE_F64, size, wide, 3);
+    assert_call(w, "aten.sin.default", &x, 1, "f64[2, s50, 8][8*Max(1, s51*s81), 8, 1]cpu");
+}
+
 static void test_allocations(void **state)
 {
     (void)state;
@@ -243,6 +274,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_fast_path, setup, teardown),
         cmocka_unit_test_setup_teardown(test_programs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_replaced_sizes, setup, teardown),
         cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
