@@ -29,6 +29,11 @@ struct line_symbol {
     struct str name;
 };
 
+/* Calls before `after` ran before the symbols of a record were created, and of those after it. */
+struct earlier_run {
+    uint32_t record, after;
+};
+
 struct late_symbols {
     const struct attempt_load *load;
     struct program *program;
@@ -41,6 +46,8 @@ struct late_symbols {
     node_id *input;      /* by node: the input that it is another name of, or the node itself */
     uint32_t *described; /* by node: the record in which an input tensor is described; 0: none is */
     bool *starts;        /* by step: a call that takes a tensor of a module as the first one */
+    vec_of(struct earlier_run)
+    runs;                /* in the order of records */
     struct intern lines; /* of calls */
     vec_of(uint32_t)
     first_call; /* by line */
@@ -177,20 +184,23 @@ static uint32_t call_of_creation(struct late_symbols *l, const struct recorded_s
     return id == INTERN_NONE ? 0 : l->first_call.v[id];
 }
 
-/* Returns the call after the last one that ran before the symbol was created, as far as guards
- * tell: a call at the line of a guard ran when the guard was recorded. */
-static uint32_t call_after_guards(struct late_symbols *l, const struct recorded_symbol *symbol)
+/* Notes that a call ran before the symbols of records from this one on were created. */
+static bool note_run(struct late_symbols *l, uint32_t record, uint32_t call)
+{
+    return vec_push(&l->runs, (struct earlier_run){ record, call + 1 });
+}
+
+/* A call at the line of a guard ran when the guard was recorded. */
+static bool read_guard_runs(struct late_symbols *l)
 {
     const struct guard_list *guards = l->load->guards;
-    uint32_t ret = 0;
-    for (uint32_t i = 0; symbol && guards && i < guards->n; i++) {
-        if (guards->guards[i].record >= symbol->record)
-            continue;
+    for (uint32_t i = 0; guards && i < guards->n; i++) {
         uint32_t line = guard_line(l, &guards->guards[i]);
-        if (line != INTERN_NONE && l->first_call.v[line] >= ret)
-            ret = l->first_call.v[line] + 1;
+        if (line != INTERN_NONE &&
+            !note_run(l, guards->guards[i].record + 1, l->first_call.v[line]))
+            return false;
     }
-    return ret;
+    return true;
 }
 
 /* Returns the record of the tensor that a step takes and that was described last; 0: it takes none.
@@ -206,30 +216,59 @@ static uint32_t last_described(const struct late_symbols *l, const struct step *
     return ret;
 }
 
-/* Returns the call after the last one that ran before the symbol was created, as far as tensors of
- * modules tell: they are described when the first call takes them (LazyVariableTracker.realize() of
- * torch/_dynamo/variables/lazy.py). A call that takes what was described later ran later. */
-static uint32_t call_after_tensors(const struct late_symbols *l,
-                                   const struct recorded_symbol *symbol)
+/* Tensors of modules are described when the first call takes them (LazyVariableTracker.realize() of
+ * torch/_dynamo/variables/lazy.py), and calls after that one ran later. */
+static bool read_tensor_runs(struct late_symbols *l)
 {
     const struct program *p = l->program;
-    uint32_t ret = 0;
-    for (uint32_t i = 0; symbol && i < p->n_steps; i++) {
-        uint32_t record = step_is_call(&p->steps[i]) ? last_described(l, &p->steps[i]) : 0;
-        if (record > symbol->record)
-            break;
-        if (l->starts[i])
-            ret = i + 1;
+    uint32_t record = 0;
+    for (uint32_t i = 0; i < p->n_steps; i++) {
+        uint32_t described = step_is_call(&p->steps[i]) ? last_described(l, &p->steps[i]) : 0;
+        record = described > record ? described : record;
+        if (l->starts[i] && !note_run(l, record, i))
+            return false;
     }
-    return ret;
+    return true;
+}
+
+static int compare_runs(const void *a, const void *b)
+{
+    const struct earlier_run *x = a, *y = b;
+    return (x->record > y->record) - (x->record < y->record);
+}
+
+/* Reads which calls ran when, as far as guards and tensors tell. */
+static bool read_runs(struct late_symbols *l)
+{
+    if (!read_guard_runs(l) || !read_tensor_runs(l))
+        return false;
+    if (l->runs.n)
+        qsort(l->runs.v, l->runs.n, sizeof *l->runs.v, compare_runs);
+    for (size_t i = 1; i < l->runs.n; i++)
+        if (l->runs.v[i].after < l->runs.v[i - 1].after)
+            l->runs.v[i].after = l->runs.v[i - 1].after;
+    return true;
+}
+
+/* Returns the call after the last one that ran before the symbol was created; 0: none is known. */
+static uint32_t call_after_runs(const struct late_symbols *l, const struct recorded_symbol *symbol)
+{
+    size_t low = 0, high = symbol ? l->runs.n : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (l->runs.v[middle].record <= symbol->record)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? l->runs.v[low - 1].after : 0;
 }
 
 /* Returns a call before which the symbol was not created yet; 0: none is known. */
 static uint32_t created_before(struct late_symbols *l, const struct recorded_symbol *symbol)
 {
-    uint32_t line = call_of_creation(l, symbol), guards = call_after_guards(l, symbol);
-    uint32_t tensors = call_after_tensors(l, symbol), ret = line > guards ? line : guards;
-    return ret > tensors ? ret : tensors;
+    uint32_t line = call_of_creation(l, symbol), run = call_after_runs(l, symbol);
+    return line > run ? line : run;
 }
 
 static void note_guard_symbol(void *user, struct str name)
@@ -567,7 +606,7 @@ static bool redirect(struct late_symbols *l)
     struct program *p = l->program;
     struct earlier_input *earlier =
         arena_array(&l->arena, struct earlier_input, (size_t)p->n_steps + 1);
-    if (!earlier || !read_aliases(l) || !read_tensors(l))
+    if (!earlier || !read_aliases(l) || !read_tensors(l) || !read_runs(l))
         return false;
     const node_id *input = l->input;
     for (uint32_t i = 0; i < p->n_steps; i++)
@@ -615,6 +654,7 @@ bool late_symbols_redirect(const struct attempt_load *load, struct program *prog
     vec_release(&l.inputs);
     intern_release(&l.names);
     intern_release(&l.lines);
+    vec_release(&l.runs);
     vec_release(&l.first_call);
     vec_release(&l.guard_symbols);
     vec_release(&l.guards);
