@@ -10,7 +10,7 @@ static const struct opt options[] = {
                "last argument; $SYMTAPE_PY names it as a program, $SYMTAPE_TAPE as a tape"),
     OPT_CHOICE(
         0, "torch-oracle", TORCH_QUESTION_WORDS, struct minify_args, torch,
-        "a graph fails if PyTorch itself ($SYMTAPE_PYTHON, or python3) raises the same error "
+        "a graph fails if PyTorch itself (that of --python) raises the same error "
         "when it compiles it or runs the result, or if the result differs from eager's; or if "
         "make_fx, torch.export or its decompositions raise the error; or (seconds) if compiling "
         "takes at least half of the processor time; with --cost, PyTorch is asked that about the "
@@ -42,6 +42,9 @@ static const struct opt options[] = {
                "MODULE:NAME of a function (default: aot_eager for compile, inductor for run and "
                "accuracy)",
                .old = "backend"),
+    OPT_STRING(0, "python", "PYTHON", struct minify_args, python,
+               "ask the PyTorch of this Python, and verify the repro with it (default: "
+               "$SYMTAPE_PYTHON, or else that of CMD, or else python3)"),
     OPT_STRING(0, "import", "FILE[,FILE...]", struct minify_args, import,
                "with --torch-oracle: import these Python files (FILE.py) or modules first, in "
                "programs, too"),

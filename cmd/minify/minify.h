@@ -18,7 +18,7 @@
 struct minify_args {
     /* The options that say when a graph fails. */
     const char *check, *error, *guard, *specializes, *cost, *torch, *backend, *has_ops, *mismatch;
-    const char *import, *env, *config, *values;
+    const char *python, *import, *env, *config, *values;
     bool cpu, tf32;
     bool invert;
     const char *crash_is;
@@ -50,6 +50,7 @@ struct minify_job {
     bool program;                   /* the operands are the command of a program */
     int status;                     /* with which that program ended */
     double program_seconds;         /* that it took */
+    struct str python;              /* which imported PyTorch in it; "" */
     bool nothing_failed;            /* neither the program nor a compile of it */
     bool is_picked;                 /* by minify_pick(), which set these: */
     bool traced;                    /* tracing succeeded before the compile failed */
@@ -101,6 +102,9 @@ struct minify_job {
 bool minify_runs_program(const struct cmd *cmd);
 /* Runs the program and packs what it compiled into job->operand. */
 bool minify_record(struct minify_job *job, struct err *err);
+/* The Python whose PyTorch is asked: that of --python, $SYMTAPE_PYTHON, that of the program, or
+ * python3. */
+struct str minify_python(const struct minify_job *job);
 
 /* minify_pick.c: if nothing says which graph of the tape is meant and what its failure is, picks
  * both, and names the files that are written. What is picked is noted. */

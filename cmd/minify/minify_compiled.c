@@ -13,6 +13,7 @@ bool minify_time_whole(struct minify_job *job, struct err *err)
     struct torch_first first;
     const struct torch_options options = {
         .question = TORCH_SECONDS,
+        .python = minify_python(job),
         .backend = str_of(job->args->backend ? job->args->backend : ""),
         .cpu = job->args->cpu,
         .setup = job->repro.setup,

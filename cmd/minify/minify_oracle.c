@@ -132,6 +132,7 @@ static bool start_torch(struct minify_job *job, struct err *err)
     job->repro.setup = minify_setup(args);
     const struct torch_options options = {
         .question = question_of(args->torch),
+        .python = minify_python(job),
         .backend = str_of(args->backend ? args->backend : ""),
         .cpu = args->cpu,
         .values = values_of(args->values),

@@ -295,7 +295,7 @@ void minify_note_oracle(struct minify_job *job)
     if (args->launcher)
         buf_printf(&text, "starts workers (%s), whose Python", args->launcher);
     else
-        buf_printf(&text, "runs %.*s, which", STR_ARG(torch_python()));
+        buf_printf(&text, "runs %.*s, which", STR_ARG(minify_python(job)));
     buf_printf(&text, " compiles programs made from %s (--torch-oracle %s",
                job->is_picked ? "this graph" : "its graphs", args->torch);
     if (args->backend)

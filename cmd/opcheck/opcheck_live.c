@@ -530,7 +530,8 @@ static bool run_worker(struct live *live, const char *python, const struct scrat
 static bool run_questions(struct live *live, struct err *err)
 {
     struct scratch scratch = { 0 };
-    struct str python = live->run->args->python ? str_of(live->run->args->python) : torch_python();
+    struct str python =
+        live->run->args->python ? str_of(live->run->args->python) : torch_python(STR(""));
     struct str name = arena_copy(&live->run->arena, python);
     if (!name.p)
         return err_nomem(err);

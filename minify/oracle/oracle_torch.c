@@ -409,8 +409,7 @@ static bool start_python(struct oracle_torch *o, struct err *err)
     if (options->launcher)
         o->remote = torch_remote_open(options->launcher, &options->setup, err);
     else
-        o->worker = torch_worker_start(options->python.n ? options->python : torch_python(),
-                                       &options->setup, err);
+        o->worker = torch_worker_start(options->python, &options->setup, err);
     return o->remote || o->worker;
 }
 

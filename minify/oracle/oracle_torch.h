@@ -40,7 +40,7 @@ enum torch_question {
 
 struct torch_options {
     enum torch_question question;
-    struct str python;          /* ""; torch_python() */
+    struct str python;          /* of the worker; with a launcher, the workers have their own */
     struct str backend;         /* "": "inductor" of run and accuracy, "aot_eager" of the rest */
     struct program_setup setup; /* its texts outlive the oracle; `backend` is the one above */
     bool cpu;                   /* everything runs on the CPU, whatever was recorded */

@@ -26,10 +26,10 @@ struct torch_worker {
     char version[64];
 };
 
-struct str torch_python(void)
+struct str torch_python(struct str known)
 {
     const char *python = getenv("SYMTAPE_PYTHON");
-    return str_of(python && *python ? python : "python3");
+    return python && *python ? str_of(python) : known.n ? known : STR("python3");
 }
 
 /* ---- Starting and stopping ---- */

@@ -59,8 +59,8 @@ static struct torch_worker *start_process(const struct job *job, const struct sc
     if (folder.failed)
         err_nomem(why);
     else
-        ret = torch_worker_start_script(torch_python(), job->files.v[job->words.v[0].file].bytes,
-                                        buf_str(&folder), why);
+        ret = torch_worker_start_script(
+            torch_python(STR("")), job->files.v[job->words.v[0].file].bytes, buf_str(&folder), why);
     buf_release(&folder);
     return ret;
 }

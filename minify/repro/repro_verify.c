@@ -72,11 +72,11 @@ static bool ask_once(const char *const *argv, double timeout, const atomic_bool 
     return ok;
 }
 
-bool repro_verify(const char *path, const struct program_setup *setup, uint32_t times,
-                  double timeout, const atomic_bool *cancel, struct repro_verified *ret,
-                  struct err *err)
+bool repro_verify(const char *path, struct str named, const struct program_setup *setup,
+                  uint32_t times, double timeout, const atomic_bool *cancel,
+                  struct repro_verified *ret, struct err *err)
 {
-    char *python = strndup(torch_python().p, torch_python().n);
+    char *python = strndup(named.p, named.n);
     char *script = program_script(PROGRAM_RUN, setup);
     const char *argv[] = { python, "-c", script, path, NULL };
     *ret = (struct repro_verified){ .seen = REPRO_SHOWN };

@@ -101,8 +101,8 @@ def main():
             with open(name + ".py", "w", encoding="utf-8") as out:
                 out.write(text)
 
-        def minify(*args, code=0):
-            run = subprocess.run([symtape, "minify", *args], capture_output=True, text=True)
+        def minify(*args, code=0, **how):
+            run = subprocess.run([symtape, "minify", *args], capture_output=True, text=True, **how)
             assert run.returncode == code, run.stderr
             return run.stdout, run.stderr
 
@@ -130,6 +130,14 @@ def main():
         # Nothing that a tape names is run by itself.
         _, notes = minify("minified.recording.tape", "-o", "again.tape", code=2)
         assert "--torch-backend own:backend --import " in notes, notes
+
+        # The Python that imports PyTorch in the program is asked, although CMD is a shell; options come first.
+        unset = {name: value for name, value in os.environ.items() if name != "SYMTAPE_PYTHON"}
+        which = subprocess.run([python, "-c", "import sys; print(sys.executable)"], capture_output=True, text=True).stdout.strip()
+        out, notes = minify("-o", "shell.tape", "--", "sh", "-c", f"{python} own.py; exit 1", env=unset)
+        assert f": runs {which}, which compiles" in notes and "reproduced 1 of 1 times" in notes, notes
+        _, notes = minify("-o", "named.tape", "--python", "/no/python", "--", python, "own.py", code=4)
+        assert ": runs /no/python, which compiles" in notes and "/no/python: No such file" in notes, notes
 
         out, notes = minify("-o", "low.tape", "--import", "patch.py", "--", python, "lowering.py")
         assert "--torch-backend inductor --import patch.py" in notes, notes

@@ -108,7 +108,7 @@ void log_list_release(struct log_list *list)
 
 static char *read_first_line(int dir, const char *name)
 {
-    char text[512];
+    char text[PATH_MAX];
     int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
     if (fd >= 0)
@@ -131,6 +131,15 @@ char *log_folder_failure(const struct scratch *folder)
             ret = read_first_line(dirfd(dir), entry->d_name);
     closedir(dir);
     return ret;
+}
+
+char *log_folder_python(const struct scratch *folder)
+{
+    char *ret = read_first_line(folder->fd, "python.txt");
+    if (!ret || ret[0] == '/')
+        return ret;
+    free(ret); /* an embedded Python, which names no program or another one's name */
+    return NULL;
 }
 
 static bool append_file(int dir, const char *name, struct buf *out, struct err *err)

@@ -30,6 +30,10 @@ size_t log_folder_writers(const char *folder);
  * read. */
 char *log_folder_failure(const struct scratch *folder);
 
+/* Returns the path of the Python that was the first to import torch with a recorder (python.txt).
+ * The caller frees it; NULL when it is not known. */
+char *log_folder_python(const struct scratch *folder);
+
 /* Reads and removes the files environment-PID, which the programs of a recording that is to be
  * redacted leave: NAME=VALUE that they set themselves, each followed by a NUL. */
 bool log_folder_environment(const struct scratch *folder, struct buf *ret, struct err *err);

@@ -188,6 +188,7 @@ static bool collect(const struct record_options *options, unsigned grace_ms, str
                     struct err *err)
 {
     run->deep_failure = loads_recorder(options) ? log_folder_failure(&run->folder) : NULL;
+    run->python = loads_recorder(options) ? log_folder_python(&run->folder) : NULL;
     run->keep_logs = options->keep_logs;
     wait_for_writers(run, grace_ms);
     run->disk_full = scratch_is_full(&run->folder);
@@ -271,7 +272,8 @@ bool record_finish(struct record_run *run, struct err *err)
     run->n_logs = run->n_sides = 0;
     free(run->deep_failure);
     free(run->library);
-    run->deep_failure = run->library = NULL;
+    free(run->python);
+    run->deep_failure = run->library = run->python = NULL;
     buf_release(&run->set);
     signals_release(&run->held);
     return ok;

@@ -58,6 +58,8 @@ struct record_run {
     size_t n_logs;         /* 0: PyTorch never logged anything */
     size_t n_sides;     /* side files of a deep recording; their paths follow those of the logs */
     char *library;      /* path of the C part of a deep recording; NULL */
+    char *python;       /* the Python that was the first to import torch, of a deep recording or
+                           one of calls; NULL */
     char *deep_failure; /* why a process could not load the recorder; NULL */
     uint64_t log_bytes;
     struct buf set; /* with options.redact: NAME=VALUE, each followed by a NUL */

@@ -14,10 +14,9 @@ static void make_python(const char *body)
     fprintf(out, "#!/bin/sh\n%s\n", body);
     fclose(out);
     assert_int_equal(chmod(path, 0755), 0);
-    setenv("SYMTAPE_PYTHON", path, 1);
 }
 
-static struct repro_verified verify(const char *exit_code)
+static struct repro_verified verify_with(const char *python, const char *exit_code)
 {
     struct repro_verified ret;
     struct err err = ERR_INIT;
@@ -26,8 +25,14 @@ static struct repro_verified verify(const char *exit_code)
     assert_non_null(out);
     fprintf(out, "%s\n", exit_code);
     fclose(out);
-    assert_true(repro_verify(path, &(struct program_setup){ 0 }, 2, 20, NULL, &ret, &err));
+    assert_true(
+        repro_verify(path, str_of(python), &(struct program_setup){ 0 }, 2, 20, NULL, &ret, &err));
     return ret;
+}
+
+static struct repro_verified verify(const char *exit_code)
+{
+    return verify_with(temp_path("python"), exit_code);
 }
 
 static void test_codes(void **state)
@@ -58,8 +63,7 @@ static void test_no_torch(void **state)
     (void)state;
     make_python("exit 1");
     assert_int_equal(verify("1").seen, REPRO_NO_TORCH);
-    setenv("SYMTAPE_PYTHON", "/no/such/python", 1);
-    assert_int_equal(verify("1").seen, REPRO_NO_TORCH);
+    assert_int_equal(verify_with("/no/such/python", "1").seen, REPRO_NO_TORCH);
 }
 
 static void test_interrupted(void **state)
@@ -69,7 +73,8 @@ static void test_interrupted(void **state)
     atomic_bool cancel = true;
     struct repro_verified v;
     struct err err = ERR_INIT;
-    assert_false(repro_verify("repro.py", &(struct program_setup){ 0 }, 1, 20, &cancel, &v, &err));
+    assert_false(repro_verify("repro.py", str_of(temp_path("python")), &(struct program_setup){ 0 },
+                              1, 20, &cancel, &v, &err));
     assert_int_equal(err.kind, ERR_INTERRUPTED);
 }
 

@@ -62,6 +62,24 @@ static void test_list(void **state)
     remove_it(&folder);
 }
 
+static void test_python(void **state)
+{
+    (void)state;
+    struct scratch folder = make();
+    char deep[3000] = "/";
+    assert_null(log_folder_python(&folder));
+    put(folder.path, "python.txt", "");
+    assert_null(log_folder_python(&folder));
+    put(folder.path, "python.txt", "python3"); /* one of the PATH of another process */
+    assert_null(log_folder_python(&folder));
+    memset(deep + 1, 'x', sizeof deep - 2);
+    put(folder.path, "python.txt", deep);
+    char *python = log_folder_python(&folder);
+    assert_string_equal(python, deep);
+    free(python);
+    remove_it(&folder);
+}
+
 /* A child holds a file of the folder open until its standard input ends. */
 static void test_writers(void **state)
 {
@@ -125,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_list),
+        cmocka_unit_test(test_python),
         cmocka_unit_test(test_writers),
         cmocka_unit_test(test_memory_runs_out),
     };

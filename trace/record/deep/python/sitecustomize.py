@@ -30,11 +30,25 @@ class _Finder:
     def find_spec(name, path=None, target=None):
         if name == "torch":
             sys.meta_path[:] = [f for f in sys.meta_path if f is not _Finder]
+            _name_python()
             try:
                 return _load_recorder().find_spec(name, path, target)
             except Exception as error:  # never the program's trouble
                 _complain(error)
         return None
+
+
+def _name_python():
+    """The Python that imports torch, for whoever asks the same PyTorch later; the first process writes it."""
+    try:
+        out = os.open(os.path.join(os.environ["SYMTAPE_DEEP_FOLDER"], "python.txt"),
+                      os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(out, os.fsencode(sys.executable or ""))
+        finally:
+            os.close(out)
+    except Exception:  # another process was first, or the folder is gone
+        pass
 
 
 def _tell_environment():
