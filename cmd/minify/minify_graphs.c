@@ -92,11 +92,15 @@ bool minify_drop_gradients(struct minify_job *job, struct err *err)
 }
 
 /* Eager mode refuses gradients of what the graph writes to, and PyTorch may not be able to tell
- * whether the backward pass fails: nothing is known then. */
-static bool is_answer(const struct torch_first *torch)
+ * whether the backward pass fails: nothing is known then. The failure of the tape is one in eager
+ * mode, too, where an operator's own backward is wrong. */
+static bool is_answer(const struct minify_job *job)
 {
-    return !torch->eager.n &&
-           (torch->verdict == VERDICT_INTERESTING || torch->verdict == VERDICT_BORING);
+    const struct torch_first *torch = &job->torch;
+    if (torch->eager.n)
+        return torch->verdict == VERDICT_INTERESTING && job->is_picked &&
+               minify_is_failure_of_tape(job, torch->error);
+    return torch->verdict == VERDICT_INTERESTING || torch->verdict == VERDICT_BORING;
 }
 
 /* Goes back to the graph without gradients and to the answer about it. The oracle compares later
@@ -126,7 +130,7 @@ bool minify_ask_gradients(struct minify_job *job, struct err *err)
     out_progress(out, "running the whole graph in PyTorch, with its backward pass");
     bool ok = ask_again(job, err);
     out_progress_end(out);
-    if (ok && !is_answer(&job->torch))
+    if (ok && !is_answer(job))
         return forget_gradients(job, &first, err);
     if (ok && job->torch.verdict == VERDICT_INTERESTING)
         out_note(out,

@@ -168,6 +168,19 @@ static bool put_version(struct trace_log_writer *l, struct err *err)
     return ok;
 }
 
+/* PyTorch describes inputs in records of their own, with sizes that would have to agree with the
+ * graph's; lift_graph() reads this list as well. */
+static void put_gradients(const struct candidate *candidate, struct json_writer *w)
+{
+    if (!candidate_n_gradients(candidate))
+        return;
+    json_open_array(w, "requires_grad");
+    for (node_id id = 0; id < candidate->graph->n_nodes; id++)
+        if (candidate_requires_grad(candidate, id))
+            json_put_str(w, NULL, candidate->graph->nodes[id].name);
+    json_close(w);
+}
+
 static bool put_graph_event(struct trace_log_writer *l, struct err *err)
 {
     struct json_writer w;
@@ -177,6 +190,7 @@ static bool put_graph_event(struct trace_log_writer *l, struct err *err)
         text.n--; /* the end of the line is part of the record */
     begin_event(l, &w, GRAPH_FILE, 1);
     json_open_object(&w, graph_event_name(l->candidate->kind));
+    put_gradients(l->candidate, &w);
     json_close(&w);
     put_place(l, &w);
     bool ok = !text.failed && end_with_payload(l, &w, buf_str(&text), err);

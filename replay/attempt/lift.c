@@ -235,15 +235,43 @@ static bool keep_nodes(struct lifter *l, const struct program *p)
     return true;
 }
 
+static node_id find_placeholder(const struct graph *graph, struct str name)
+{
+    for (node_id id = 0; id < graph->n_nodes; id++)
+        if (graph->nodes[id].op == NODE_PLACEHOLDER && str_eq(graph->nodes[id].name, name))
+            return id;
+    return NODE_NONE;
+}
+
+/* Notes the inputs that a graph lists itself: one that minify wrote, which describes no inputs. */
+static bool add_listed_gradients(struct lifter *l, struct err *err)
+{
+    struct json doc = { 0 };
+    struct buf name = BUF_INIT;
+    bool ok = record_json(l->trace, l->ref->record, &doc, err);
+    json_id list = ok ? json_get(&doc, JSON_ROOT, STR("requires_grad")) : JSON_NONE;
+    for (json_id a = json_first(&doc, list); a != JSON_NONE; a = json_next(&doc, a)) {
+        buf_clear(&name);
+        json_decode(&doc, a, &name);
+        node_id id = find_placeholder(l->graph, buf_str(&name));
+        if (id != NODE_NONE)
+            l->ret->gradients[id] = true;
+    }
+    ok = ok && (!name.failed || err_nomem(err));
+    buf_release(&name);
+    json_release(&doc);
+    return ok;
+}
+
 /* Notes which inputs of Dynamo's graph were described as requiring a gradient. */
-static bool keep_gradients(struct lifter *l)
+static bool keep_gradients(struct lifter *l, struct err *err)
 {
     bool described = l->ref->kind == GRAPH_DYNAMO || l->ref->kind == GRAPH_PARTIAL_DYNAMO;
     l->ret->gradients = arena_array(&l->ret->arena, bool, (size_t)l->graph->n_nodes + 1);
     for (node_id id = 0; l->ret->gradients && described && id < l->graph->n_nodes; id++)
         l->ret->gradients[id] = l->graph->nodes[id].op == NODE_PLACEHOLDER &&
                                 replay_state_requires_grad(&l->state, l->graph->nodes[id].name);
-    return l->ret->gradients != NULL;
+    return l->ret->gradients ? add_listed_gradients(l, err) : err_nomem(err);
 }
 
 /* ---- Lifting ---- */
@@ -337,9 +365,10 @@ static bool walk(struct lifter *l, struct err *err)
     ret->metas = arena_array(&ret->arena, struct str, (size_t)ret->n_tree_nodes + 1);
     ret->storages = arena_array(&ret->arena, uint32_t, (size_t)ret->n_tree_nodes + 1);
     ret->guards = arena_array(&ret->arena, struct graph_replay_guard, l->guards.n + 1);
-    if (!ret->metas || !ret->storages || !ret->guards || !keep_nodes(l, l->program) ||
-        !keep_gradients(l))
+    if (!ret->metas || !ret->storages || !ret->guards || !keep_nodes(l, l->program))
         return err_nomem(err);
+    if (!keep_gradients(l, err))
+        return false;
     if (l->guards.n)
         memcpy(ret->guards, l->guards.v, l->guards.n * sizeof *ret->guards);
     ret->n_guards = (uint32_t)l->guards.n;

@@ -233,6 +233,11 @@ What is not known with gradients is answered without them; a compile for inferen
     $ echo '{"outcome": "raised", "type": "E", "message": "backward"}' > gradients; SYMTAPE_PYTHON=$PWD/python symtape minify train.log:0/0:dynamo --torch-oracle run --cpu --max-calls 1 -o t.tape 2>&1 | grep gradients
     symtape: train.log:0/0:dynamo fails only if its inputs require gradients, as in the recording: gradients are computed, too
 
+The tape that it wrote names these inputs.
+
+    $ SYMTAPE_PYTHON=$PWD/python symtape minify t.tape:0/0:dynamo --torch-oracle run --cpu --max-calls 1 -o u.tape 2>&1 | grep gradients
+    symtape: t.tape:0/0:dynamo fails only if its inputs require gradients, as in the recording: gradients are computed, too
+
     $ sed 's/aot_joint_graph/other_graph/; s/aot_backward_graph/another_graph/; s/aot_forward_graph/aot_inference_graph/' train.log > inference.log; SYMTAPE_PYTHON=$PWD/python symtape minify inference.log:0/0:dynamo --torch-oracle run --cpu -o none.tape
     2> symtape: inference.log:0/0:dynamo: does not fail: PyTorch 2.13.0 does not fail
     [exit 1]
