@@ -250,6 +250,14 @@ static bool fails_now(struct minify_job *job)
     return ret;
 }
 
+static struct str tape_name(const struct minify_job *job)
+{
+    struct selector selector;
+    struct err ignored = { 0 };
+    struct str operand = str_of(job->operand);
+    return selector_parse(&selector, operand, &ignored) ? selector.tape : operand;
+}
+
 /* A compile that failed while Dynamo traced fails in the shape engine, too, if an operator refused
  * its sizes. All else is asked of PyTorch, with the backend that failed. */
 static bool make_picked(struct minify_job *job, struct err *err)
@@ -277,8 +285,8 @@ static bool make_picked(struct minify_job *job, struct err *err)
     if (job->torch.verdict == VERDICT_BORING && !job->traced && job->failed_at.n)
         out_note(job->cmd->out,
                  "no call of the graph fails, but the code at %.*s, which is not in the graph; "
-                 "symtape diagnose explains it",
-                 STR_ARG(job->failed_at));
+                 "symtape diagnose %.*s explains it, and what to write instead",
+                 STR_ARG(job->failed_at), STR_ARG(tape_name(job)));
     if (job->torch.verdict == VERDICT_INTERESTING && !job->outside &&
         !minify_is_failure_of_tape(job, job->torch.error))
         out_note(job->cmd->out,

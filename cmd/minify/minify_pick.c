@@ -146,6 +146,7 @@ static bool pick_graph(struct minify_job *job, struct trace *trace,
     const char *text = minify_keep(job, &said), *place = minify_keep(job, &at);
     if (!job->operand || !text || !place)
         return err_nomem(err);
+    job->outside = failure->exported;
     job->failed_at = str_of(place);
     job->failed = str_of(text);
     job->traced = list->refs[ref].kind != GRAPH_PARTIAL_DYNAMO;
@@ -311,7 +312,7 @@ void minify_note_oracle(struct minify_job *job)
 bool minify_is_failure_of_tape(const struct minify_job *job, struct str message)
 {
     struct buf now = BUF_INIT, then = BUF_INIT;
-    if (job->outside)
+    if (job->failed_type.n) /* all that the tape has */
         return str_starts(message, job->failed_type);
     signature_normalise(message, &now);
     bool same = false;

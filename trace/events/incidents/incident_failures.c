@@ -57,11 +57,34 @@ static bool keep_failure(struct incident_reader *r, struct str text, struct str 
     return ret->p != NULL;
 }
 
+/* Metrics that name no compile are those of torch.export, which logs them after the compile that it
+ * traces (_dynamo_graph_capture_for_export and dynamo_graph_capture_for_export of
+ * torch/_dynamo/functional_export.py): the last one that began before them, if it has no others. */
+static uint32_t exported_attempt(const struct incident_reader *r, const struct metrics *m)
+{
+    const struct trace *trace = r->trace;
+    uint32_t ret = TRACE_NONE;
+    for (uint32_t i = 0; i < trace->n_attempts; i++) {
+        const struct attempt *attempt = &trace->attempts[i];
+        if (attempt->recording == trace->records[m->record].recording && attempt->n_records &&
+            attempt->records[0] < m->record &&
+            (ret == TRACE_NONE || attempt->records[0] > trace->attempts[ret].records[0]))
+            ret = i;
+    }
+    bool is_its = ret != TRACE_NONE && !r->attempts[ret].metrics &&
+                  trace->attempts[ret].status == ATTEMPT_UNFINISHED;
+    return is_its ? ret : TRACE_NONE;
+}
+
 static bool add_from_metrics(struct incident_reader *r, const struct metrics *m, struct err *err)
 {
     struct failure failure = { .record = m->record, .attempt = m->attempt, .code = STR("") };
     struct str text;
-    if (!error_text(r, m->attempt, &text, err))
+    if (m->attempt == TRACE_NONE) {
+        failure.attempt = exported_attempt(r, m);
+        failure.exported = failure.attempt != TRACE_NONE;
+    }
+    if (!error_text(r, failure.attempt, &text, err))
         return false;
     failure.text = text;
     if (!keep_failure(r, m->fail_type, &failure.type) ||
@@ -75,7 +98,7 @@ static bool add_from_metrics(struct incident_reader *r, const struct metrics *m,
     if (!explain_failure(r, &failure, text))
         return err_nomem(err);
     uint32_t graph_break =
-        m->attempt == TRACE_NONE ? TRACE_NONE : r->attempts[m->attempt].graph_break;
+        failure.attempt == TRACE_NONE ? TRACE_NONE : r->attempts[failure.attempt].graph_break;
     if (graph_break != TRACE_NONE) {
         const struct graph_break *g = &r->breaks.v[graph_break];
         failure.is_break = g->skipped;
@@ -112,6 +135,14 @@ static int by_failure_record(const void *a, const void *b)
     return (x->record > y->record) - (x->record < y->record);
 }
 
+static bool has_failure(const struct incident_reader *r, uint32_t attempt)
+{
+    for (size_t i = 0; i < r->failures.n; i++)
+        if (r->failures.v[i].exported && r->failures.v[i].attempt == attempt)
+            return true;
+    return false;
+}
+
 bool incident_find_failures(struct incident_reader *r, struct err *err)
 {
     for (uint32_t i = 0; i < r->metrics->n; i++) {
@@ -120,7 +151,7 @@ bool incident_find_failures(struct incident_reader *r, struct err *err)
             return false;
     }
     for (uint32_t i = 0; i < r->trace->n_attempts; i++)
-        if (r->attempts[i].error != TRACE_NONE && !r->attempts[i].metrics &&
+        if (r->attempts[i].error != TRACE_NONE && !r->attempts[i].metrics && !has_failure(r, i) &&
             !add_from_error(r, i, err))
             return false;
     if (r->failures.n > 0)

@@ -74,6 +74,7 @@ struct failure {
     uint32_t line;
     struct str code; /* "" when not found */
     bool is_break; /* Dynamo gave up on the frame after a graph break, and the program continued */
+    bool exported; /* torch.export(strict=True) traced the compile, and nothing else compiled it */
 };
 
 struct incidents {

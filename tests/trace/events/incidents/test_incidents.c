@@ -217,6 +217,31 @@ static void test_failures(void **state)
     drop(all, trace);
 }
 
+/* torch.export logs metrics that name no compile, after the one that it traced. */
+static void test_export_fails(void **state)
+{
+    (void)state;
+    static const char metrics[] =
+        "\"compilation_metrics\": {\"compile_id\": null, \"fail_type\": \"Unsupported\", "
+        "\"fail_reason\": \"branch\"}";
+    struct trace *trace;
+    struct log_make log = log_start();
+    log_put(&log, "\"compilation_metrics\": {\"fail_type\": null}", NULL);
+    log.context = "\"rank\": 0";
+    log_put(&log, metrics, NULL); /* the compile before it has its own */
+    log.context = LOG_COMPILE(1, 0, 0);
+    log_put(&log, "\"dynamo_start\": {\"stack\": []}", NULL);
+    log.context = "\"rank\": 0";
+    log_put(&log, metrics, NULL);
+    struct incidents *all = read_made(&log, &trace);
+    assert_int_equal(all->n_failures, 2);
+    assert_int_equal(all->failures[0].attempt, TRACE_NONE);
+    assert_false(all->failures[0].exported);
+    assert_int_equal(all->failures[1].attempt, 1);
+    assert_true(all->failures[1].exported);
+    drop(all, trace);
+}
+
 static void put_everything(struct log_make *log)
 {
     log_put(log, "\"str\": [\"/u/m.py\", 1]", NULL);
@@ -302,7 +327,8 @@ int main(void)
         cmocka_unit_test(test_failure_in_torch), cmocka_unit_test(test_breaks),
         cmocka_unit_test(test_restart),          cmocka_unit_test(test_restarts_untimed),
         cmocka_unit_test(test_recompiles),       cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_memory),           cmocka_unit_test(test_odd_records),
+        cmocka_unit_test(test_export_fails),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_odd_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
