@@ -267,7 +267,9 @@ void program_explain(struct str target, struct str allow, struct buf *out)
     bool op = str_starts(target, STR("torch.ops."));
     buf_printf(out, "calls %.*s", STR_ARG(str_first(target, 80)));
     if (program_target(target, allow) == PROGRAM_FOREIGN && split_operator(target, &name))
-        buf_printf(out, ": namespace %.*s is not PyTorch's own; --allow %.*s permits it",
+        buf_printf(out,
+                   ": namespace %.*s is not PyTorch's own; --allow %.*s permits it, "
+                   "and minify --import FILE registers it",
                    STR_ARG(str_first(name.space, 40)), STR_ARG(str_first(name.space, 40)));
     else if (op && split_operator(target, &name) && is_refused(name.space, name.name))
         buf_puts(out, ", which does more than compute and is never written into a program");

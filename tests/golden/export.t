@@ -87,11 +87,11 @@ An operator of a library is written where the user names its namespace; a target
     > END
 
     $ symtape minify --check true --max-calls 1 --repro library.py library.fx > /dev/null; cat library.py
-    # cannot run: calls torch.ops.mylib.twice.default: namespace mylib is not PyTorch's own; --allow mylib permits it
+    # cannot run: calls torch.ops.mylib.twice.default: namespace mylib is not PyTorch's own; --allow mylib permits it, and minify --import FILE registers it
     import sys
 
     sys.exit(125)
-    2> symtape: library.py: PyTorch alone cannot run it: calls torch.ops.mylib.twice.default: namespace mylib is not PyTorch's own; --allow mylib permits it
+    2> symtape: library.py: PyTorch alone cannot run it: calls torch.ops.mylib.twice.default: namespace mylib is not PyTorch's own; --allow mylib permits it, and minify --import FILE registers it
     2> symtape: minified.tape: the result as a tape
     2> symtape: library.py: the result as a program
 

@@ -79,6 +79,28 @@ def gradient(f):
     return torch.autograd.grad(f(x, y)[0], x)[0]
 assert torch.allclose(gradient(torch.compile(f, dynamic=True)), gradient(f))
 """
+# An operator's own backward is wrong, so that eager mode fails, too, with gradients.
+OPERATOR = """import torch
+@torch.library.custom_op("mine::scale", mutates_args=())
+def scale(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return x * w
+scale.register_fake(lambda x, w: torch.empty_like(x))
+scale.register_autograd(lambda ctx, g: (g, g @ torch.ones(3, 3)), setup_context=lambda ctx, inputs, output: None)
+def f(x, w):
+    return torch.tanh(scale(torch.sin(x) + 1, w)).mean()
+if __name__ == "__main__":
+    torch.compile(f, backend="aot_eager")(torch.randn(4, 8), torch.randn(8, requires_grad=True)).backward()
+"""
+# torch.export(strict=True) meets a branch on values: no call fails.
+BRANCH = """import torch
+class Gate(torch.nn.Module):
+    def forward(self, x):
+        h = torch.relu(x)
+        if h.mean() > 0.1:
+            return h * 2
+        return h - 1
+torch.export.export(Gate(), (torch.randn(4, 8),), strict=True)
+"""
 SIZES = """import torch
 def f(x, w):
     return torch.cos(torch.sin(x).view(-1, 4) @ w).sum()
@@ -94,7 +116,7 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for name, text in (("own", BACKEND), ("patch", PATCH), ("lowering", LOWERING), ("sizes", SIZES),
+        for name, text in (("own", BACKEND), ("patch", PATCH), ("lowering", LOWERING), ("sizes", SIZES), ("operator_of_mine", OPERATOR), ("branch", BRANCH),
                            ("wrong", WRONG), ("several", SEVERAL), ("train", TRAIN),
                            ("large", VALUES % "a.abs() > 100"), ("values", VALUES % "a == torch.sin(torch.tensor(3.)) * 200"),
                            ("backward", BACKWARD % ("cos", "bad"))):
@@ -166,6 +188,15 @@ def main():
         out, notes = minify("-o", "wrong_back.tape", "--import", "backward.py", "--", python, "train.py")
         assert "no compile failed, but the program did" in notes and "gradients are computed, too" in notes, notes
         assert "reproduced 1 of 1 times" in notes and " -> 1, symbols" in out and "torch.sin(" in out, out + notes
+
+        out, notes = minify("-o", "op.tape", "--allow", "mine", "--import", "operator_of_mine.py", "--", python, "operator_of_mine.py")
+        assert "fails only if its inputs require gradients" in notes and "eager fails too" in notes, notes
+        assert "reproduced 1 of 1 times" in notes and " -> 1, symbols" in out and "\n# requires_grad " in out, out + notes
+        _, notes = minify("-o", "no.tape", "--", python, "operator_of_mine.py", code=125)
+        assert "--allow mine permits it, and minify --import FILE registers it" in notes, notes
+        _, notes = minify("-o", "branch.tape", "--", python, "branch.py", code=1)
+        assert "0/0 failed in PyTorch: Unsupported: a branch depends on the value of a tensor" in notes, notes
+        assert "branch.py:5: if h.mean() > 0.1:, which is not in the graph; symtape diagnose branch.recording.tape explains" in notes, notes
 
         # Variables are set before PyTorch is imported, in the program as well.
         _, notes = minify(graph, "--torch-oracle", "compile", "-o", "env.tape", "--torch-backend", "inductor",

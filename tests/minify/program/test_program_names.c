@@ -102,9 +102,10 @@ static void explains(const char *target, const char *wanted)
 static void test_explain(void **state)
 {
     (void)state;
-    explains("torch.ops.torchvision.nms",
-             "calls torch.ops.torchvision.nms: namespace torchvision is not "
-             "PyTorch's own; --allow torchvision permits it");
+    explains(
+        "torch.ops.torchvision.nms",
+        "calls torch.ops.torchvision.nms: namespace torchvision is not "
+        "PyTorch's own; --allow torchvision permits it, and minify --import FILE registers it");
     explains("torch.os.system",
              "calls torch.os.system, which is neither an operator nor a Python function "
              "that replay knows");
