@@ -150,14 +150,22 @@ static void set_integer_arg(struct reshaper *r, struct arg *arg, int64_t value)
     buf_release(&text);
 }
 
-void reshape_lay_out(struct reshaper *r, struct shape *shape)
+static void lay_out_in(struct reshaper *r, struct shape *shape, const uint32_t *order)
 {
     sym_id next = SYM_ID_ONE;
-    for (uint32_t d = shape->n; d-- > 0;) {
-        shape->stride[d] = next;
-        next = sym_mul(r->pool, next, sym_max(r->pool, shape->size[d], SYM_ID_ONE));
+    for (uint32_t i = shape->n; i-- > 0;) {
+        shape->stride[order[i]] = next;
+        next = sym_mul(r->pool, next, sym_max(r->pool, shape->size[order[i]], SYM_ID_ONE));
     }
     shape->changed = true;
+}
+
+void reshape_lay_out(struct reshaper *r, struct shape *shape)
+{
+    uint32_t order[TENSOR_MAX_DIM];
+    for (uint32_t d = 0; d < shape->n; d++)
+        order[d] = d;
+    lay_out_in(r, shape, order);
 }
 
 static bool has_contiguous_strides(struct reshaper *r, const struct shape *shape)
@@ -200,32 +208,61 @@ static bool set_constant(struct reshaper *r, struct shape *shape, uint32_t dim, 
     return dense || edit_invalid(why, "only sizes of contiguous inputs change");
 }
 
+/* Sets the order of an input's dimensions in memory, the largest stride first. Returns false if
+ * elements overlap or memory is left between them; with symbols, a contiguous order alone is found.
+ */
+static bool find_order(struct reshaper *r, const struct shape *shape, uint32_t *order)
+{
+    int64_t stride[TENSOR_MAX_DIM], next = 1, size;
+    for (uint32_t d = 0; d < shape->n; d++)
+        order[d] = d;
+    if (has_contiguous_strides(r, shape))
+        return true;
+    for (uint32_t d = 0; d < shape->n; d++) {
+        uint32_t at = d;
+        if (!sym_to_i64(r->pool, shape->stride[d], &stride[d]))
+            return false;
+        for (; at > 0 && stride[order[at - 1]] < stride[d]; at--)
+            order[at] = order[at - 1];
+        order[at] = d;
+    }
+    for (uint32_t i = shape->n; i-- > 0;) {
+        if (stride[order[i]] != next || !sym_to_i64(r->pool, shape->size[order[i]], &size) ||
+            __builtin_mul_overflow(next, size, &next))
+            return false;
+    }
+    return true;
+}
+
 /* Replaces a number by another wherever it occurs as a size, as 64 by 2. */
 static bool replace_constant(struct reshaper *r, uint32_t from, int64_t value, struct err *why)
 {
     sym_id old = sym_integer(r->pool, from), now = sym_integer(r->pool, value);
+    uint32_t order[TENSOR_MAX_DIM];
     bool any = false;
     for (node_id id = 0; id < r->graph->n_nodes; id++) {
         struct shape *shape = &r->shapes[id];
         bool found = false;
         if (!shape->meta || shape->meta->kind != META_TENSOR)
             continue;
-        bool dense = has_contiguous_strides(r, shape);
+        bool dense = find_order(r, shape, order);
         for (uint32_t d = 0; d < shape->n; d++)
             if (shape->size[d] == old) {
                 shape->size[d] = now;
                 found = true;
             }
         if (found && !dense)
-            return edit_invalid(why, "only sizes of contiguous inputs change");
+            return edit_invalid(why, "only sizes of inputs without gaps change");
         if (found)
-            reshape_lay_out(r, shape);
+            lay_out_in(r, shape, order);
         any |= found;
     }
     for (uint32_t i = 0; i < r->graph->n_args; i++)
-        if (r->args[i].kind == ARG_INT && r->args[i].u.integer == from)
+        if (r->args[i].kind == ARG_INT && r->args[i].u.integer == from) {
             set_integer_arg(r, &r->args[i], value);
-    return any || edit_invalid(why, "no input has that size");
+            any = true;
+        }
+    return any || edit_invalid(why, "no input has that size, and no call that argument");
 }
 
 static bool change_dtype(struct reshaper *r, uint32_t a, uint32_t b)

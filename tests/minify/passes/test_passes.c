@@ -329,6 +329,17 @@ static void test_sizes(void **state)
           GRAPH(", x: \"f32[2, 2][2, 1]\", w: \"f32[2, 2][2, 1]\"",
                 "        y: \"f32[2, 2][2, 1]\" = torch.ops.aten.mm.default(x, w)\n"
                 "        return (y,)\n"));
+    /* 48 is 4 * 12, of dimensions that are transposed in memory. */
+    check(
+        "constants", "aten.reshape", 6,
+        GRAPH(
+            ", x: \"f32[5, 7, 4, 12][336, 12, 84, 1]\"",
+            "        y: \"f32[5, 7, 48][336, 48, 1]\" = torch.ops.aten.reshape.default(x, [5, 7, 48])\n"
+            "        return (y,)\n"),
+        GRAPH(
+            ", x: \"f32[2, 2, 2, 2][8, 2, 4, 1]\"",
+            "        y: \"f32[2, 2, 4][8, 4, 1]\" = torch.ops.aten.reshape.default(x, [2, 2, 4])\n"
+            "        return (y,)\n"));
     check("rank", "aten.add", 6,
           GRAPH(", x: \"f32[5, 4][4, 1]\", w: \"f32[5, 4][4, 1]\"",
                 "        y: \"f32[5, 4][4, 1]\" = torch.ops.aten.add.Tensor(x, w)\n"
