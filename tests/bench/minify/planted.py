@@ -3,8 +3,12 @@
 ../shared/minify finds a smaller graph after "minimal". tests/bench/README.md says how to read it.
 Prints; asserts nothing.
 
-usage: planted.py [--graphs N] [--skip N] [--kinds KIND,...] [--seed N] [--least CALLS] [--no-hand]
-                  [--keep FOLDER] [-v]
+usage: planted.py [--graphs N] [--skip N] [--part K/N] [--kinds KIND,...] [--seed N] [--least CALLS] [--most CALLS]
+                  [--no-hand] [--rows FILE] [--keep FOLDER] [-v]
+       planted.py --sum FILE...
+
+--part 2/5 reduces every fifth graph from the second on, and --rows adds what was found to a file, a case a line, so that
+all parts, run one after the other or at once, are one table by --sum.
 
 hand.py needs a Python that has torch ($SYMTAPE_PYTHON)."""
 import argparse
@@ -137,11 +141,18 @@ def main():
     args.add_argument("--seed", type=int, default=1)
     args.add_argument("--least", type=int, default=0, help="calls of the graph")
     args.add_argument("--each", type=int, default=1, help="predicates of a kind and graph")
+    args.add_argument("--most", type=int, default=10**9, help="calls of the graph")
+    args.add_argument("--part", type=lambda text: tuple(map(int, text.split("/"))), default=(1, 1), metavar="K/N")
+    args.add_argument("--rows", type=Path, help="add each case to this file")
+    args.add_argument("--sum", nargs="+", type=Path, metavar="FILE", help="print the table of such files, and reduce nothing")
     args.add_argument("--no-hand", action="store_true")
     args.add_argument("--keep", type=Path)
     args.add_argument("-j", type=int, default=1)
     args.add_argument("-v", action="store_true")
     args = args.parse_args()
+    if args.sum:
+        report(args, [json.loads(line) for path in args.sum for line in path.read_text().splitlines()])
+        return
     with tempfile.TemporaryDirectory() as scratch:
         run(args, args.keep or Path(scratch))
 
@@ -167,10 +178,10 @@ def run(args, folder):
         text = subprocess.run([cases.SYMTAPE, "show", graph, "--graph"], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True).stdout
         nodes = pred.parse(text)
-        if len(nodes) < max(args.least, 10) or not plant("any", nodes, pred, random.Random(0)):
+        if not max(args.least, 10) <= len(nodes) <= args.most or not plant("any", nodes, pred, random.Random(0)):
             continue
         used += 1
-        if used <= args.skip:
+        if used <= args.skip or (used - args.part[0]) % args.part[1]:
             continue
         for number, kind in enumerate(args.kinds.split(",") * args.each):
             spec = plant(kind, nodes, pred, random.Random(f"{args.seed} {used} {kind} {number if args.each > 1 else 0}"))
@@ -182,21 +193,30 @@ def run(args, folder):
                 if args.v:
                     print(spec, len(nodes), got["calls_after"], got["oracle_calls"], got["end"], f"{got['seconds']:.2f}", flush=True)
                 whole = sum("getitem" not in n[1] for n in pred.parse(got["fx"]))
-                rows.append({"whole": whole, "graph": graph, "kind": kind, "spec": spec, "tape": tape, "asked": got["oracle_calls"],
+                rows.append({"whole": whole, "graph": graph, "kind": kind, "spec": spec, "tape": str(tape), "asked": got["oracle_calls"],
                              "minimal": got["minimal"], "before": len(nodes), "left": got["calls_after"]})
     hand = {} if args.no_hand else by_hand(os.environ.get("SYMTAPE_PYTHON", sys.executable), folder, rows)
+    for i, row in enumerate(rows):
+        row["hand"] = hand.get(i)
+    if args.rows:
+        with args.rows.open("a") as out:
+            out.writelines(json.dumps(row) + "\n" for row in rows)
+    report(args, rows)
+
+
+def report(args, rows):
     print("kind     cases  calls  asked: mean  median  most   left: mean  most  minimal   by hand: ran  smaller: runs  not known  refused")
     for kind in args.kinds.split(","):
-        of = [(i, r) for i, r in enumerate(rows) if r["kind"] == kind]
+        of = [r for r in rows if r["kind"] == kind]
         if not of:
             continue
-        asked, left = [r["asked"] for _, r in of], [r["left"] for _, r in of]
-        ran = [(r, hand[i]) for i, r in of if i in hand and hand[i]["end"] is not None]
-        print(f"{kind:8} {len(of):5} {statistics.fmean(r['before'] for _, r in of):6.0f} {statistics.fmean(asked):12.1f} "
+        asked, left = [r["asked"] for r in of], [r["left"] for r in of]
+        ran = [(r, r["hand"]) for r in of if r["hand"] and r["hand"]["end"] is not None]
+        print(f"{kind:8} {len(of):5} {statistics.fmean(r['before'] for r in of):6.0f} {statistics.fmean(asked):12.1f} "
               f"{statistics.median(asked):7.0f} {max(asked):5} {statistics.fmean(left):12.2f} {max(left):5} "
-              f"{sum(r['minimal'] for _, r in of):8} {len(ran):14} {'{:14} {:10} {:8}'.format(*smaller(ran))}")
+              f"{sum(r['minimal'] for r in of):8} {len(ran):14} {'{:14} {:10} {:8}'.format(*smaller(ran))}")
     for i, row in enumerate(rows):
-        found = hand.get(i)
+        found = row["hand"]
         if args.v or (found and found["end"] is not None and beaten(row, found)):
             print(f"{i:3} {row['spec']:60} {row['before']:5} -> {row['left']:3} in {row['asked']:4}  "
                   f"{Path(row['graph']).name}", f"by hand {found['start']} -> {found['end']} {found['steps']} {found['refusal'] or ''}" if found else "")
