@@ -63,17 +63,19 @@ static bool keep_failure(struct incident_reader *r, struct str text, struct str 
 static uint32_t exported_attempt(const struct incident_reader *r, const struct metrics *m)
 {
     const struct trace *trace = r->trace;
-    uint32_t ret = TRACE_NONE;
-    for (uint32_t i = 0; i < trace->n_attempts; i++) {
-        const struct attempt *attempt = &trace->attempts[i];
-        if (attempt->recording == trace->records[m->record].recording && attempt->n_records &&
-            attempt->records[0] < m->record &&
-            (ret == TRACE_NONE || attempt->records[0] > trace->attempts[ret].records[0]))
-            ret = i;
+    uint32_t low = 0, high = trace->n_attempts; /* the first attempt after the metrics */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (trace->attempts[middle].records[0] < m->record)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    bool is_its = ret != TRACE_NONE && !r->attempts[ret].metrics &&
-                  trace->attempts[ret].status == ATTEMPT_UNFINISHED;
-    return is_its ? ret : TRACE_NONE;
+    const struct attempt *attempt = low ? &trace->attempts[low - 1] : NULL;
+    bool is_its = attempt && attempt->recording == trace->records[m->record].recording &&
+                  attempt->status == ATTEMPT_UNFINISHED && !r->attempts[low - 1].metrics &&
+                  !r->attempts[low - 1].exported;
+    return is_its ? low - 1 : TRACE_NONE;
 }
 
 static bool add_from_metrics(struct incident_reader *r, const struct metrics *m, struct err *err)
@@ -83,6 +85,8 @@ static bool add_from_metrics(struct incident_reader *r, const struct metrics *m,
     if (m->attempt == TRACE_NONE) {
         failure.attempt = exported_attempt(r, m);
         failure.exported = failure.attempt != TRACE_NONE;
+        if (failure.exported)
+            r->attempts[failure.attempt].exported = true;
     }
     if (!error_text(r, failure.attempt, &text, err))
         return false;
@@ -135,14 +139,6 @@ static int by_failure_record(const void *a, const void *b)
     return (x->record > y->record) - (x->record < y->record);
 }
 
-static bool has_failure(const struct incident_reader *r, uint32_t attempt)
-{
-    for (size_t i = 0; i < r->failures.n; i++)
-        if (r->failures.v[i].exported && r->failures.v[i].attempt == attempt)
-            return true;
-    return false;
-}
-
 bool incident_find_failures(struct incident_reader *r, struct err *err)
 {
     for (uint32_t i = 0; i < r->metrics->n; i++) {
@@ -151,8 +147,8 @@ bool incident_find_failures(struct incident_reader *r, struct err *err)
             return false;
     }
     for (uint32_t i = 0; i < r->trace->n_attempts; i++)
-        if (r->attempts[i].error != TRACE_NONE && !r->attempts[i].metrics && !has_failure(r, i) &&
-            !add_from_error(r, i, err))
+        if (r->attempts[i].error != TRACE_NONE && !r->attempts[i].metrics &&
+            !r->attempts[i].exported && !add_from_error(r, i, err))
             return false;
     if (r->failures.n > 0)
         qsort(r->failures.v, r->failures.n, sizeof *r->failures.v, by_failure_record);

@@ -22,6 +22,7 @@ struct incident_reader {
         uint32_t error;       /* record of a dynamo_error artifact, or TRACE_NONE */
         int64_t phase_ns;     /* duration of its compile_attempt_N phase, or -1 */
         uint32_t first, last; /* attempts of its compile */
+        bool exported;        /* a failure of torch.export is one of its */
     } * attempts;
     vec_of(struct restart)
     restarts;
