@@ -57,37 +57,50 @@ static bool keep_failure(struct incident_reader *r, struct str text, struct str 
     return ret->p != NULL;
 }
 
-/* Metrics that name no compile are those of torch.export, which logs them after the compile that it
- * traces (_dynamo_graph_capture_for_export and dynamo_graph_capture_for_export of
- * torch/_dynamo/functional_export.py): the last one that began before them, if it has no others. */
-static uint32_t exported_attempt(const struct incident_reader *r, const struct metrics *m)
+/* Returns the last attempt that began before a record, in the same recording; or TRACE_NONE. */
+static uint32_t attempt_before(const struct trace *trace, uint32_t record)
 {
-    const struct trace *trace = r->trace;
-    uint32_t low = 0, high = trace->n_attempts; /* the first attempt after the metrics */
+    uint32_t low = 0, high = trace->n_attempts; /* the first attempt that began later */
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (trace->attempts[middle].records[0] < m->record)
+        if (trace->attempts[middle].records[0] < record)
             low = middle + 1;
         else
             high = middle;
     }
-    const struct attempt *attempt = low ? &trace->attempts[low - 1] : NULL;
-    bool is_its = attempt && attempt->recording == trace->records[m->record].recording &&
-                  attempt->status == ATTEMPT_UNFINISHED && !r->attempts[low - 1].metrics &&
-                  !r->attempts[low - 1].exported;
-    return is_its ? low - 1 : TRACE_NONE;
+    bool same = low && trace->attempts[low - 1].recording == trace->records[record].recording;
+    return same ? low - 1 : TRACE_NONE;
 }
 
-static bool add_from_metrics(struct incident_reader *r, const struct metrics *m, struct err *err)
+/* Metrics that name no compile are logged after what they are of: torch.export(strict=True)
+ * (_dynamo_graph_capture_for_export and dynamo_graph_capture_for_export of
+ * torch/_dynamo/functional_export.py) or aot_compile() (torch/_dynamo/aot_compile.py). Returns the
+ * attempt before them, unless it has metrics: its own, or earlier ones that name no compile. */
+static uint32_t attempt_of(struct incident_reader *r, const struct metrics *m)
 {
-    struct failure failure = { .record = m->record, .attempt = m->attempt, .code = STR("") };
+    if (m->attempt != TRACE_NONE || m->backward || m->runtime)
+        return m->attempt;
+    uint32_t ret = attempt_before(r->trace, m->record);
+    if (ret == TRACE_NONE || r->trace->attempts[ret].status != ATTEMPT_UNFINISHED ||
+        r->attempts[ret].metrics || r->attempts[ret].unnamed)
+        return TRACE_NONE;
+    r->attempts[ret].unnamed = m;
+    return ret;
+}
+
+/* Returns whether an exception is one of backends, which torch.export does not call
+ * (torch/_dynamo/exc.py, torch/_inductor/exc.py). */
+static bool is_of_backend(struct str type)
+{
+    return str_is(type, "BackendCompilerFailed") || str_is(type, "InductorError");
+}
+
+static bool add_from_metrics(struct incident_reader *r, const struct metrics *m, uint32_t attempt,
+                             struct err *err)
+{
+    struct failure failure = { .record = m->record, .attempt = attempt, .code = STR("") };
     struct str text;
-    if (m->attempt == TRACE_NONE) {
-        failure.attempt = exported_attempt(r, m);
-        failure.exported = failure.attempt != TRACE_NONE;
-        if (failure.exported)
-            r->attempts[failure.attempt].exported = true;
-    }
+    failure.exported = attempt != m->attempt && !is_of_backend(m->fail_type);
     if (!error_text(r, failure.attempt, &text, err))
         return false;
     failure.text = text;
@@ -139,16 +152,23 @@ static int by_failure_record(const void *a, const void *b)
     return (x->record > y->record) - (x->record < y->record);
 }
 
+/* Returns whether an attempt failed and no metrics say so. */
+static bool needs_error(const struct incident_attempt *attempt)
+{
+    return attempt->error != TRACE_NONE && !attempt->metrics &&
+           !(attempt->unnamed && attempt->unnamed->fail_type.n);
+}
+
 bool incident_find_failures(struct incident_reader *r, struct err *err)
 {
     for (uint32_t i = 0; i < r->metrics->n; i++) {
         const struct metrics *m = &r->metrics->metrics[i];
-        if (m->fail_type.n > 0 && !add_from_metrics(r, m, err))
+        uint32_t attempt = attempt_of(r, m);
+        if (m->fail_type.n > 0 && !add_from_metrics(r, m, attempt, err))
             return false;
     }
     for (uint32_t i = 0; i < r->trace->n_attempts; i++)
-        if (r->attempts[i].error != TRACE_NONE && !r->attempts[i].metrics &&
-            !r->attempts[i].exported && !add_from_error(r, i, err))
+        if (needs_error(&r->attempts[i]) && !add_from_error(r, i, err))
             return false;
     if (r->failures.n > 0)
         qsort(r->failures.v, r->failures.n, sizeof *r->failures.v, by_failure_record);

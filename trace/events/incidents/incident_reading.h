@@ -16,13 +16,13 @@ struct incident_reader {
     /* One element for each attempt of the trace. */
     struct incident_attempt {
         const struct metrics *metrics; /* metrics of the forward compile that ended here, or NULL */
+        const struct metrics *unnamed; /* metrics that name no compile and are of it, or NULL */
         stack_id start;                /* stack of dynamo_start, down to the compiled frame; 0 */
         uint32_t n_graphs, n_dynamo_graphs, n_symbols, n_guards;
         uint32_t graph_break; /* index into breaks of the last one in this attempt, or TRACE_NONE */
         uint32_t error;       /* record of a dynamo_error artifact, or TRACE_NONE */
         int64_t phase_ns;     /* duration of its compile_attempt_N phase, or -1 */
         uint32_t first, last; /* attempts of its compile */
-        bool exported;        /* a failure of torch.export is one of its */
     } * attempts;
     vec_of(struct restart)
     restarts;

@@ -74,7 +74,8 @@ struct failure {
     uint32_t line;
     struct str code; /* "" when not found */
     bool is_break; /* Dynamo gave up on the frame after a graph break, and the program continued */
-    bool exported; /* torch.export(strict=True) traced the compile, and nothing else compiled it */
+    bool exported; /* torch.export(strict=True) or aot_compile() traced the compile, and no backend
+                      failed */
 };
 
 struct incidents {

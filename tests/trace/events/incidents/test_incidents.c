@@ -242,6 +242,33 @@ static void test_export_fails(void **state)
     drop(all, trace);
 }
 
+/* Metrics that name no compile are of one compile, whether it failed or not. */
+static void test_export_succeeds(void **state)
+{
+    (void)state;
+    struct trace *trace;
+    struct log_make log = log_start();
+    log.context = LOG_COMPILE(0, 0, 0);
+    log_put(&log, "\"dynamo_start\": {\"stack\": []}", NULL);
+    log.context = "\"rank\": 0";
+    log_put(&log, "\"compilation_metrics\": {\"compile_id\": null, \"fail_type\": null}", NULL);
+    log_put(&log,
+            "\"compilation_metrics\": {\"compile_id\": null, \"fail_type\": \"AttributeError\"}",
+            NULL);
+    log.context = LOG_COMPILE(1, 0, 0);
+    log_put(&log, "\"dynamo_start\": {\"stack\": []}", NULL);
+    log.context = "\"rank\": 0";
+    log_put(&log,
+            "\"compilation_metrics\": {\"compile_id\": null, \"fail_type\": \"InductorError\"}",
+            NULL);
+    struct incidents *all = read_made(&log, &trace);
+    assert_int_equal(all->n_failures, 2);
+    assert_int_equal(all->failures[0].attempt, TRACE_NONE);
+    assert_int_equal(all->failures[1].attempt, 1);
+    assert_false(all->failures[1].exported); /* torch.export calls no backend */
+    drop(all, trace);
+}
+
 static void put_everything(struct log_make *log)
 {
     log_put(log, "\"str\": [\"/u/m.py\", 1]", NULL);
@@ -327,8 +354,8 @@ int main(void)
         cmocka_unit_test(test_failure_in_torch), cmocka_unit_test(test_breaks),
         cmocka_unit_test(test_restart),          cmocka_unit_test(test_restarts_untimed),
         cmocka_unit_test(test_recompiles),       cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_export_fails),     cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_odd_records),
+        cmocka_unit_test(test_export_fails),     cmocka_unit_test(test_export_succeeds),
+        cmocka_unit_test(test_memory),           cmocka_unit_test(test_odd_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,9 +30,11 @@ class _Finder:
     def find_spec(name, path=None, target=None):
         if name == "torch":
             sys.meta_path[:] = [f for f in sys.meta_path if f is not _Finder]
-            _name_python()
             try:
-                return _load_recorder().find_spec(name, path, target)
+                spec = _load_recorder().find_spec(name, path, target)
+                if spec is not None:  # this Python has torch
+                    _name_python()
+                return spec
             except Exception as error:  # never the program's trouble
                 _complain(error)
         return None
