@@ -45,7 +45,9 @@ struct late_symbols {
     struct intern names; /* of the inputs */
     node_id *input;      /* by node: the input that it is another name of, or the node itself */
     uint32_t *described; /* by node: the record in which an input tensor is described; 0: none is */
-    bool *starts;        /* by step: a call that takes a tensor of a module as the first one */
+    /* By step: the last record that describes a tensor of a module which the call takes as the
+     * first one; 0: it takes none so. */
+    uint32_t *fresh;
     vec_of(struct earlier_run)
     runs;                /* in the order of records */
     struct intern lines; /* of calls */
@@ -184,20 +186,22 @@ static uint32_t call_of_creation(struct late_symbols *l, const struct recorded_s
     return id == INTERN_NONE ? 0 : l->first_call.v[id];
 }
 
-/* Notes that a call ran before the symbols of records from this one on were created. */
-static bool note_run(struct late_symbols *l, uint32_t record, uint32_t call)
+/* Notes that the calls before `after` ran before the symbols of records from this one on were
+ * created. */
+static bool note_runs(struct late_symbols *l, uint32_t record, uint32_t after)
 {
-    return vec_push(&l->runs, (struct earlier_run){ record, call + 1 });
+    return vec_push(&l->runs, (struct earlier_run){ record, after });
 }
 
-/* A call at the line of a guard ran when the guard was recorded. */
+/* A guard is recorded while the call at its line runs, whose arguments were evaluated by then: that
+ * call is one of the earlier ones. */
 static bool read_guard_runs(struct late_symbols *l)
 {
     const struct guard_list *guards = l->load->guards;
     for (uint32_t i = 0; guards && i < guards->n; i++) {
         uint32_t line = guard_line(l, &guards->guards[i]);
         if (line != INTERN_NONE &&
-            !note_run(l, guards->guards[i].record + 1, l->first_call.v[line]))
+            !note_runs(l, guards->guards[i].record + 1, l->first_call.v[line] + 1))
             return false;
     }
     return true;
@@ -216,8 +220,13 @@ static uint32_t last_described(const struct late_symbols *l, const struct step *
     return ret;
 }
 
-/* Tensors of modules are described when the first call takes them (LazyVariableTracker.realize() of
- * torch/_dynamo/variables/lazy.py), and calls after that one ran later. */
+/* Tensors of modules are described when the program first reads them (LazyVariableTracker.realize()
+ * of torch/_dynamo/variables/lazy.py), which is mostly for the call that takes them first: the
+ * calls before it ran by then. That call itself is none of them. The attribute is loaded
+ * (_load_attr of torch/_dynamo/symbolic_convert.py) before the arguments of a method are evaluated,
+ * which may create symbols. And a program may read an attribute of the tensor long before, its
+ * dtype say: if tensors that are described later were taken until this call, it did, and calls
+ * before this one may have run after the description. */
 static bool read_tensor_runs(struct late_symbols *l)
 {
     const struct program *p = l->program;
@@ -225,7 +234,7 @@ static bool read_tensor_runs(struct late_symbols *l)
     for (uint32_t i = 0; i < p->n_steps; i++) {
         uint32_t described = step_is_call(&p->steps[i]) ? last_described(l, &p->steps[i]) : 0;
         record = described > record ? described : record;
-        if (l->starts[i] && !note_run(l, record, i))
+        if (l->fresh[i] && l->fresh[i] == record && !note_runs(l, record, i))
             return false;
     }
     return true;
@@ -583,19 +592,21 @@ static bool read_tensors(struct late_symbols *l)
 {
     const struct program *p = l->program;
     const size_t n = (size_t)p->n_steps + 1;
-    bool *fresh = arena_array(&l->arena, bool, n); /* by node: no call has taken it yet */
+    bool *untaken = arena_array(&l->arena, bool, n); /* by node: of a module, and no call took it */
     l->described = arena_array(&l->arena, uint32_t, n);
-    l->starts = arena_array(&l->arena, bool, n);
-    if (!fresh || !l->described || !l->starts || !read_descriptions(l, fresh))
+    l->fresh = arena_array(&l->arena, uint32_t, n);
+    if (!untaken || !l->described || !l->fresh || !read_descriptions(l, untaken))
         return false;
     for (uint32_t i = 0; i < p->n_steps; i++) {
         const struct step *step = &p->steps[i];
         for (uint32_t k = 0; step_is_call(step) && k < step->n_patches; k++) {
             node_id from = p->patches[step->first_patch + k].from;
-            bool *is_fresh = from < i ? &fresh[l->input[from]] : NULL;
-            l->starts[i] |= is_fresh && *is_fresh;
-            if (is_fresh)
-                *is_fresh = false;
+            node_id input = from < i ? l->input[from] : from;
+            if (from >= i || !untaken[input])
+                continue;
+            untaken[input] = false;
+            if (l->described[input] > l->fresh[i])
+                l->fresh[i] = l->described[input];
         }
     }
     return true;

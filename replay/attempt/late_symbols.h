@@ -3,12 +3,15 @@
  * When the graph is done, each size() of a tensor is replaced by the input that has its expression
  * by then (insert_deferred_runtime_asserts of torch/fx/passes/runtime_assert.py). Where a guard
  * made two inputs equal since, that is the input whose symbol replaced the other's, and it may have
- * been created after the call. So a call that comes before the first one at the line where an
- * input's symbol was created, or that made a guard before that, takes, of the inputs that the graph
- * prints alike, the one that was created first, and so does a call that comes before one that takes
- * a parameter described before the symbol was created; so may the first call at that line (struct
- * patch), if the input is a size of its tensor; and a call takes the size of its tensors that the
- * graph prints like the input, unless a guard at its line compares the two.
+ * been created after the call. So, of the inputs that the graph prints alike, these calls take the
+ * one that was created first: a call that comes before the first one at the line where an input's
+ * symbol was created; one that made a guard before that, and those before it; and those before a
+ * call that takes a parameter which was described before the symbol was created, unless a tensor
+ * that was described later is taken before or with it: then the parameter was described before the
+ * call that takes it. The call that takes the parameter may have read later symbols for its
+ * arguments. So may the first call at that line (struct patch) take the first input, if the other
+ * one is a size of its tensor; and a call takes the size of its tensors that the graph prints like
+ * the input, unless a guard at its line compares the two.
  *
  * Before the first use of an input's tensor a call takes, of the inputs that the graph prints
  * alike, the one whose tensor was used first, unless the guards at its line have only the printed
