@@ -206,6 +206,42 @@ def test_fork():
         {"aten.parent.default": 2, "aten.child.default": 1}
 
 
+def test_fork_in_cost():
+    """Ids of the parent's file say nothing in the child's, whose first context and operator are others."""
+    def body(c):
+        tls = types.SimpleNamespace(compile_context=None)
+        c.give("compile_tls", tls)
+        c.give("on_context", lambda context: (-1, context.frame, 0))
+        def compile_frame(frame, function, *args):
+            tls.compile_context = types.SimpleNamespace(frame=frame, attempt=0)
+            function(*args)
+        look = c.wrap("cost", lambda: None, "look", "torch.somewhere")
+        def call_compiler():
+            if (child := os.fork()) == 0:
+                look()
+                return child
+            os.waitpid(child, 0)
+            return child
+        call = c.wrap("operator cost", call_compiler, "call_user_compiler", "torch.somewhere")
+        class Forking(Mode):
+            def __torch_dispatch__(self, func, types_, args=(), kwargs=None):
+                return call() if func == "aten.fork.default" else None
+        Forking.__torch_dispatch__ = c.wrap("dispatch", Forking.__dict__["__torch_dispatch__"],
+                                            "Mode.__torch_dispatch__", 0)
+        c.give("fake_mode", Forking)
+        compile_frame(3, Forking().__torch_dispatch__, "aten.first.default", ())
+        compile_frame(4, Forking().__torch_dispatch__, "aten.fork.default", ())
+        c.stop()
+    folder, code = in_child(body)
+    assert code == 0
+    metas, rows = records(folder, "symtape_costs")
+    assert [m["count"] for m in metas if "earlier" in m] == [1, 2], metas  # the others are of no compile
+    assert sorted((r["cost"], r["op"] or "", r["count"]) for r in rows) == \
+        [("call_user_compiler", "", 1), ("call_user_compiler", "aten.fork.default", 1), ("look", "", 1)], rows
+    _, rows = records(folder, "symtape_dispatches")
+    assert {r["op"]: r["count"] for r in rows if "op" in r} == {"aten.first.default": 1, "aten.fork.default": 1}, rows
+
+
 def test_threads():
     def body(c):
         wrap_mode(c)

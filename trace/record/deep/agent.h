@@ -138,13 +138,14 @@ struct running_dispatch {
     struct running_dispatch *up;
     uint32_t mode, stack, context;
     uint32_t op, fast, slow, bypass; /* strings */
+    uint32_t generation;             /* of these ids */
     uint64_t inside_ns;
     long hits_inside, misses_inside;
 };
 
 struct running_cost { /* a cost that a thread is in */
     struct running_cost *up;
-    uint32_t context;
+    uint32_t context, generation; /* an id, and the generation to which it belongs */
     uint64_t inside_ns;
 };
 

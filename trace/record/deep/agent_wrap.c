@@ -151,12 +151,22 @@ static uint32_t mode_depth(uint32_t mode)
     return thread.depth[mode == MODE_FAKE_TENSOR ? MODE_FAKE_TENSOR_MODE : mode];
 }
 
+/* Returns the dispatch that the thread is in. NULL, too: it began with another side file, whose ids
+ * say nothing in this one, and its code has forked or started another recording. */
+static struct running_dispatch *dispatch_now(void)
+{
+    struct running_dispatch *ret = thread.running;
+    return ret && ret->generation == agent.generation ? ret : NULL;
+}
+
 /* Returns the context of the work that a thread is in, which is that of what it is part of. */
 static uint32_t context_of_thread(void)
 {
-    return thread.running   ? thread.running->context
-           : thread.costing ? thread.costing->context
-                            : context_now();
+    const struct running_dispatch *running = dispatch_now();
+    const struct running_cost *costing = thread.costing;
+    return running                                              ? running->context
+           : costing && costing->generation == agent.generation ? costing->context
+                                                                : context_now();
 }
 
 /* Returns to a cost from something that it called and that is not its own: a dispatch, or the
@@ -171,9 +181,12 @@ static void leave_for_cost(struct running_cost *costing, uint64_t ns)
 static void enter_dispatch(const struct wrapper *w, uint32_t op, struct running_dispatch *frame)
 {
     struct running_dispatch *up = thread.running;
-    *frame = (struct running_dispatch){ .up = up, .mode = w->mode, .op = op };
-    frame->context = up ? up->context : context_now();
-    frame->stack = up ? up->stack : stack_now(frame->context);
+    const struct running_dispatch *within = dispatch_now();
+    *frame = (struct running_dispatch){
+        .up = up, .mode = w->mode, .op = op, .generation = agent.generation
+    };
+    frame->context = within ? within->context : context_now();
+    frame->stack = within ? within->stack : stack_now(frame->context);
     thread.running = frame;
     thread.depth[w->mode]++;
 }
@@ -237,7 +250,7 @@ static PyObject *call_dispatch(struct wrapper *w, PyObject *args, PyObject *kwar
     raised_keep(&raised);
     if (frame.up)
         frame.up->inside_ns += ns;
-    if (agent_ready()) {
+    if (agent_ready() && frame.generation == agent.generation) {
         uint32_t cache = w->mode == MODE_FAKE_TENSOR_MODE ? cache_result(&frame, &before, frame.up)
                                                           : CACHE_NOT_ASKED;
         write_dispatch_event(&frame, order, depth, cache, ret ? 0 : raised_name(&raised), ns);
@@ -501,7 +514,9 @@ static PyObject *call_cost_of(struct wrapper *w, uint32_t op, PyObject *args, Py
         return call_inner(w, args, kwargs);
     uint64_t entered = agent_now();
     PyObject *own = wrap_mapped(w, args);
-    struct running_cost frame = { .up = thread.costing, .context = context_of_thread() };
+    struct running_cost frame = { .up = thread.costing,
+                                  .context = context_of_thread(),
+                                  .generation = agent.generation };
     thread.costing = &frame;
     uint64_t start = agent_now();
     agent.overhead_ns += start - entered;
@@ -514,7 +529,9 @@ static PyObject *call_cost_of(struct wrapper *w, uint32_t op, PyObject *args, Py
         frame.up->inside_ns += ns;
     struct raised raised;
     raised_keep(&raised);
-    uint64_t row = agent_ready() ? cost_row(w, frame.context, op) : 0;
+    uint64_t row = !agent_ready()                         ? 0
+                   : frame.generation == agent.generation ? cost_row(w, frame.context, op)
+                                                          : cost_row(w, context_now(), 0);
     if (row) {
         agent_add_in_place(row, 1);
         agent_add_in_place(row + 8, ns);
@@ -532,7 +549,8 @@ static PyObject *call_cost(struct wrapper *w, PyObject *args, PyObject *kwargs)
 
 static PyObject *call_operator_cost(struct wrapper *w, PyObject *args, PyObject *kwargs)
 {
-    return call_cost_of(w, thread.running ? thread.running->op : 0, args, kwargs);
+    const struct running_dispatch *running = dispatch_now();
+    return call_cost_of(w, running ? running->op : 0, args, kwargs);
 }
 
 /* ------------------------------------------------------------------------------------------------
@@ -581,7 +599,8 @@ static void write_use_event(struct wrapper *w, PyObject *self)
     if (expr) {
         renew_ids(w);
         uint32_t context = context_of_thread();
-        uint32_t stack = thread.running ? thread.running->stack : stack_now(context);
+        const struct running_dispatch *running = dispatch_now();
+        uint32_t stack = running ? running->stack : stack_now(context);
         uint32_t value = id_of_value(expr), source = source_id_of(node, expr), asker = asker_now();
         const uint32_t fields[] = { context, w->name_id, value, source, asker, stack };
         if (event_begin(&event, DEEP_USE, sizeof fields)) {
