@@ -176,9 +176,12 @@ static struct cand_data *make_data(struct candidate_maker *m)
     for (uint32_t i = 0; m->source->storages && i < m->graph->n_nodes; i++)
         if (m->map[i] != NODE_NONE && m->graph->nodes[i].op != NODE_ALIAS)
             data->storages[m->map[i]] = m->source->storages[i];
-    for (uint32_t i = 0; m->source->gradients && i < m->graph->n_nodes; i++)
-        if (m->map[i] != NODE_NONE && m->graph->nodes[i].op == NODE_PLACEHOLDER)
-            data->gradients[m->map[i]] = m->source->gradients[i];
+    for (uint32_t i = 0; m->source->gradients && i < m->graph->n_nodes; i++) {
+        const struct node *node = &m->graph->nodes[i];
+        if (m->map[i] != NODE_NONE && node->op == NODE_PLACEHOLDER)
+            data->gradients[m->map[i]] =
+                m->source->gradients[i] && data_may_have_gradient(node_meta(m->graph, node));
+    }
     data_spread_gradients(data);
     data->writes = graph_writes(&data->graph);
     return data;

@@ -5,6 +5,7 @@
 #include "replay/attempt/replay_state.h"
 #include "replay/ops/layers.h"
 #include "replay/program/traced.h"
+#include "trace/base/intern.h"
 
 struct lifter {
     struct trace *trace;
@@ -235,30 +236,56 @@ static bool keep_nodes(struct lifter *l, const struct program *p)
     return true;
 }
 
-static node_id find_placeholder(const struct graph *graph, struct str name)
+/* The nodes of a graph's inputs by their names. */
+struct placeholders {
+    struct intern names;
+    vec_of(node_id)
+    nodes; /* by name; of inputs with one name the first */
+};
+
+/* False: out of memory. */
+static bool read_placeholders(const struct graph *graph, struct placeholders *ret)
 {
-    for (node_id id = 0; id < graph->n_nodes; id++)
-        if (graph->nodes[id].op == NODE_PLACEHOLDER && str_eq(graph->nodes[id].name, name))
-            return id;
-    return NODE_NONE;
+    for (node_id id = 0; id < graph->n_nodes; id++) {
+        if (graph->nodes[id].op != NODE_PLACEHOLDER)
+            continue;
+        uint32_t name = intern(&ret->names, graph->nodes[id].name);
+        if (name == INTERN_NONE || (name == ret->nodes.n && !vec_push(&ret->nodes, id)))
+            return false;
+    }
+    return true;
+}
+
+/* Notes the listed inputs; what is no input's name is ignored. False: out of memory. */
+static bool note_listed(struct lifter *l, const struct json *doc, json_id list)
+{
+    struct placeholders inputs = { .nodes = { 0 } };
+    struct buf name = BUF_INIT;
+    bool ok = read_placeholders(l->graph, &inputs);
+    for (json_id a = json_first(doc, list); ok && a != JSON_NONE; a = json_next(doc, a)) {
+        if (json_kind_of(doc, a) != JSON_STRING)
+            continue;
+        buf_clear(&name);
+        json_decode(doc, a, &name);
+        uint32_t id = intern_find(&inputs.names, buf_str(&name));
+        if (id != INTERN_NONE)
+            l->ret->gradients[inputs.nodes.v[id]] = true;
+        ok = !name.failed;
+    }
+    buf_release(&name);
+    intern_release(&inputs.names);
+    vec_release(&inputs.nodes);
+    return ok;
 }
 
 /* Notes the inputs that a graph lists itself: one that minify wrote, which describes no inputs. */
 static bool add_listed_gradients(struct lifter *l, struct err *err)
 {
     struct json doc = { 0 };
-    struct buf name = BUF_INIT;
     bool ok = record_json(l->trace, l->ref->record, &doc, err);
     json_id list = ok ? json_get(&doc, JSON_ROOT, STR("requires_grad")) : JSON_NONE;
-    for (json_id a = json_first(&doc, list); a != JSON_NONE; a = json_next(&doc, a)) {
-        buf_clear(&name);
-        json_decode(&doc, a, &name);
-        node_id id = find_placeholder(l->graph, buf_str(&name));
-        if (id != NODE_NONE)
-            l->ret->gradients[id] = true;
-    }
-    ok = ok && (!name.failed || err_nomem(err));
-    buf_release(&name);
+    if (json_kind_of(&doc, list) == JSON_ARRAY && !note_listed(l, &doc, list))
+        ok = err_nomem(err);
     json_release(&doc);
     return ok;
 }

@@ -3,7 +3,7 @@
 
 #include "replay/replay.h"
 
-#include "tests/harness.h"
+#include "tests/log_make.h"
 
 static const char *const text =
     "# symtape candidate: inference, torch 2.11.0, seed 7\n"
@@ -252,6 +252,31 @@ static void test_before_specialization(void **state)
     trace_close(trace);
 }
 
+/* A record may list any input; integers cannot require a gradient, as in FX text. */
+static void test_listed_gradients(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct log_make log = log_start();
+    log_put(&log, "\"aot_inference_graph\": {\"requires_grad\": [\"x\", \"n\", \"y\"]}",
+            "class <lambda>(torch.nn.Module):\n"
+            "    def forward(self, x: \"i64[4][1]cpu\", n: \"Sym(s5)\", y: \"f32[4][1]cpu\"):"
+            "\n"
+            "        add: \"f32[4][1]cpu\" = torch.ops.aten.add.Tensor(x, y);  x = y = None"
+            "\n"
+            "        return (add,)\n");
+    struct trace *trace = log_open(&log);
+    struct selector selector = SELECTOR_ALL;
+    struct candidate_options options = { .gradients = true };
+    struct candidate *c = candidate_load(trace, &selector, &options, &err);
+    assert_no_err(&err);
+    assert_int_equal(candidate_n_gradients(c), 1);
+    assert_str_is(c->graph->nodes[2].name, "y");
+    assert_true(candidate_requires_grad(c, 2));
+    candidate_free(c);
+    trace_close(trace);
+}
+
 static void test_anonymize(void **state)
 {
     (void)state;
@@ -386,13 +411,21 @@ static void test_no_graph(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads),      cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_lines),      cmocka_unit_test(test_hash),
-        cmocka_unit_test(test_hints),      cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_memory),     cmocka_unit_test(test_partial),
-        cmocka_unit_test(test_recordings), cmocka_unit_test(test_before_specialization),
-        cmocka_unit_test(test_anonymize),  cmocka_unit_test(test_anonymize_strings),
-        cmocka_unit_test(test_log),        cmocka_unit_test(test_no_graph),
+        cmocka_unit_test(test_reads),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_hints),
+        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_partial),
+        cmocka_unit_test(test_recordings),
+        cmocka_unit_test(test_before_specialization),
+        cmocka_unit_test(test_anonymize),
+        cmocka_unit_test(test_anonymize_strings),
+        cmocka_unit_test(test_log),
+        cmocka_unit_test(test_no_graph),
+        cmocka_unit_test(test_listed_gradients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

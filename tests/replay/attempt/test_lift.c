@@ -61,8 +61,59 @@ static void test_earlier_symbols(void **state)
     trace_close(trace);
 }
 
+/* Lifts a graph whose record lists inputs that require gradients. ret: by node. */
+static void listed(const char *list, const char *graph, uint32_t n, bool *ret)
+{
+    struct err err = ERR_INIT;
+    struct buf meta = BUF_INIT;
+    struct log_make log = log_start();
+    struct lifted lifted;
+    buf_printf(&meta, "\"aot_inference_graph\": {%s%s}", *list ? "\"requires_grad\": " : "", list);
+    buf_putc(&meta, '\0');
+    log.context = "\"rank\": 0";
+    log_put(&log, meta.p, graph);
+    struct trace *trace = log_open(&log);
+    assert_true(lift_graph(trace, 0, &lifted, &err));
+    assert_true(n <= lifted.graph->n_nodes);
+    memcpy(ret, lifted.gradients, n * sizeof *ret);
+    lifted_release(&lifted);
+    trace_close(trace);
+    buf_release(&meta);
+}
+
+/* Only strings that are an input's name count, in a list. */
+static void test_listed_gradients(void **state)
+{
+    static const char graph[] =
+        "class <lambda>(torch.nn.Module):\n"
+        "    def forward(self, x: \"f32[4][1]cpu\", y: \"f32[4][1]cpu\"):\n"
+        "        sin: \"f32[4][1]cpu\" = torch.ops.aten.sin.default(y);  y = None\n"
+        "        return (sin,)\n";
+    static const struct {
+        const char *list;
+        bool x, y;
+    } rows[] = {
+        { "", false, false },
+        { "[]", false, false },
+        { "[\"y\", \"y\"]", false, true },
+        { "[\"sin\", \"none\", 7, null, [\"x\"], {\"x\": \"x\"}, \"\\u0079\"]", false, true },
+        { "[\"x\", \"y\"]", true, true },
+        { "{\"x\": \"x\"}", false, false },
+        { "\"x\"", false, false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool got[3];
+        listed(rows[i].list, graph, 3, got);
+        assert_int_equal(got[0], rows[i].x);
+        assert_int_equal(got[1], rows[i].y);
+        assert_false(got[2]);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_earlier_symbols) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_earlier_symbols),
+                                        cmocka_unit_test(test_listed_gradients) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
