@@ -1,8 +1,9 @@
 /* What PyTorch's cache has of empty_permuted(), by which references make their results
- * (_prim_elementwise_meta of torch/_prims). Its key are the sizes as they were passed, whose
- * symbols may have been replaced since (SymNode._value_eq of torch/fx/experimental/sym_node.py):
- * the strides are those that were computed before. Max(1, s50) is s50, but Max(1, s51*s81) of
- * unspecified numbers is not s51*s81, so that strides of one size may be written in two ways. */
+ * (_prim_elementwise_meta of torch/_prims). Its key is the dtype, the device, the permutation and
+ * the sizes as they were passed, whose symbols may have been replaced since (SymNode._value_eq of
+ * torch/fx/experimental/sym_node.py): the strides are those that were computed before. Max(1, s50)
+ * is s50, but Max(1, s51*s81) of unspecified numbers is not s51*s81, so that strides of one size
+ * may be written in two ways. */
 #ifndef SYMTAPE_REPLAY_OPS_LAYOUT_CACHED_STRIDES_H
 #define SYMTAPE_REPLAY_OPS_LAYOUT_CACHED_STRIDES_H
 

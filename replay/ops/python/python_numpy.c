@@ -5,8 +5,8 @@
 
 enum { MAX_NESTED_DATA = 8 };
 
-/* Returns whether data has numbers only. *has_float is set if one is a
- * float, or if a list is empty, as torch.as_tensor([]) has floats. */
+/* Returns whether data has numbers only. *has_float is set if one is a float, or if a list is
+ * empty, as torch.as_tensor([]) has floats. */
 static bool is_plain_data(struct value data, unsigned depth, bool *has_float)
 {
     *has_float |= data.kind == VALUE_FLOAT;
