@@ -205,7 +205,7 @@ static bool read_node(struct kernel *k, cu_node from, struct captured_node *ret)
 }
 
 /* Returns the number of nodes, in order; 0: they cannot be launched alike. Sets *others if they are
- * not a few plain kernels and memsets in a row. */
+ * not a few kernels and memsets in a row that can be repeated. */
 static uint32_t read_nodes(struct kernel *k, cu_graph graph, struct captured_node *ret,
                            bool *others)
 {
@@ -407,7 +407,10 @@ static bool capture(struct kernel *k, struct product_layouts *layouts, struct pr
         return false;
     const uint32_t n = capture_nodes(k, run, user, nodes, &plan->other_nodes);
     if (n == 0) {
-        plan->refused = true;
+        /* Nothing is captured while a kernel is not compiled, so that what is unbuilt now is the
+         * kernel that fills. The calls that are made again have it, and if its compile fails there,
+         * nothing is unbuilt. */
+        plan->refused = !cuda_of(k)->base.unbuilt;
         return false;
     }
     prove(plan, operands, nodes, n);
