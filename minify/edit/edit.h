@@ -40,8 +40,8 @@
                                          /* b: the earlier node that it refers to instead */      \
     EDIT(INLINE, "inline", false)        /* a: the call of a subgraph */                          \
     EDIT(SIZE_CONSTANT, "constant",                                                               \
-         true) /* a: input, b: dimension, value; a: NODE_NONE, b: the */                          \
-               /* size that becomes value in all inputs and calls */
+         true) /* a: input, b: dimension, value; a: NODE_NONE, b: the number */                   \
+               /* that becomes value: a size of inputs or an argument of calls, everywhere */
 
 enum edit_kind {
 #define EDIT(id, name, reshapes) EDIT_##id,

@@ -150,22 +150,21 @@ static void set_integer_arg(struct reshaper *r, struct arg *arg, int64_t value)
     buf_release(&text);
 }
 
+/* order: of the dimensions in memory, the largest stride first; NULL: as they are. */
 static void lay_out_in(struct reshaper *r, struct shape *shape, const uint32_t *order)
 {
     sym_id next = SYM_ID_ONE;
     for (uint32_t i = shape->n; i-- > 0;) {
-        shape->stride[order[i]] = next;
-        next = sym_mul(r->pool, next, sym_max(r->pool, shape->size[order[i]], SYM_ID_ONE));
+        uint32_t d = order ? order[i] : i;
+        shape->stride[d] = next;
+        next = sym_mul(r->pool, next, sym_max(r->pool, shape->size[d], SYM_ID_ONE));
     }
     shape->changed = true;
 }
 
 void reshape_lay_out(struct reshaper *r, struct shape *shape)
 {
-    uint32_t order[TENSOR_MAX_DIM];
-    for (uint32_t d = 0; d < shape->n; d++)
-        order[d] = d;
-    lay_out_in(r, shape, order);
+    lay_out_in(r, shape, NULL);
 }
 
 static bool has_contiguous_strides(struct reshaper *r, const struct shape *shape)
@@ -195,25 +194,15 @@ static bool drop_dim(struct reshaper *r, struct shape *shape, uint32_t dim, stru
     return true;
 }
 
-static bool set_constant(struct reshaper *r, struct shape *shape, uint32_t dim, int64_t value,
-                         struct err *why)
-{
-    if (dim >= shape->n || value < 0 || !sym_is_number(r->pool, shape->size[dim]))
-        return edit_invalid(why, "there is no such constant");
-    bool dense = has_contiguous_strides(r, shape);
-    shape->size[dim] = sym_integer(r->pool, value);
-    shape->changed = true;
-    if (dense)
-        reshape_lay_out(r, shape);
-    return dense || edit_invalid(why, "only sizes of contiguous inputs change");
-}
-
-/* Sets the order of an input's dimensions in memory, the largest stride first. Returns false if
- * elements overlap or memory is left between them; with symbols, a contiguous order alone is found.
- */
+/* Sets the order of an input's dimensions in memory, the largest stride first; `order` has space
+ * for TENSOR_MAX_DIM. Returns false if elements overlap or memory is left between them, or if there
+ * are more dimensions than a tensor can have, which the text of a graph does not exclude; with
+ * symbols, a contiguous order alone is found. */
 static bool find_order(struct reshaper *r, const struct shape *shape, uint32_t *order)
 {
     int64_t stride[TENSOR_MAX_DIM], next = 1, size;
+    if (shape->n > TENSOR_MAX_DIM)
+        return false;
     for (uint32_t d = 0; d < shape->n; d++)
         order[d] = d;
     if (has_contiguous_strides(r, shape))
@@ -227,10 +216,31 @@ static bool find_order(struct reshaper *r, const struct shape *shape, uint32_t *
         order[at] = d;
     }
     for (uint32_t i = shape->n; i-- > 0;) {
-        if (stride[order[i]] != next || !sym_to_i64(r->pool, shape->size[order[i]], &size) ||
-            __builtin_mul_overflow(next, size, &next))
+        if (!sym_to_i64(r->pool, shape->size[order[i]], &size))
+            return false;
+        if (size == 1) /* its stride is never used */
+            continue;
+        if (stride[order[i]] != next || __builtin_mul_overflow(next, size, &next))
             return false;
     }
+    return true;
+}
+
+static bool no_gaps(bool dense, struct err *why)
+{
+    return dense || edit_invalid(why, "only sizes of inputs without gaps change");
+}
+
+static bool set_constant(struct reshaper *r, struct shape *shape, uint32_t dim, int64_t value,
+                         struct err *why)
+{
+    uint32_t order[TENSOR_MAX_DIM];
+    if (dim >= shape->n || value < 0 || !sym_is_number(r->pool, shape->size[dim]))
+        return edit_invalid(why, "there is no such constant");
+    if (!no_gaps(find_order(r, shape, order), why))
+        return false;
+    shape->size[dim] = sym_integer(r->pool, value);
+    lay_out_in(r, shape, order);
     return true;
 }
 
@@ -251,8 +261,8 @@ static bool replace_constant(struct reshaper *r, uint32_t from, int64_t value, s
                 shape->size[d] = now;
                 found = true;
             }
-        if (found && !dense)
-            return edit_invalid(why, "only sizes of inputs without gaps change");
+        if (found && !no_gaps(dense, why))
+            return false;
         if (found)
             lay_out_in(r, shape, order);
         any |= found;

@@ -349,6 +349,71 @@ static void test_sizes(void **state)
     candidate_free(c);
 }
 
+/* The text of a graph may have more dimensions than a tensor of PyTorch. */
+static struct candidate *read_dims(unsigned n, bool strides)
+{
+    struct buf text = BUF_INIT;
+    buf_puts(&text, "class f(torch.nn.Module):\n    def forward(self, x: \"f32[3");
+    for (unsigned d = 1; d < n; d++)
+        buf_puts(&text, ", 1");
+    for (unsigned d = 0; d < n && strides; d++)
+        buf_puts(&text, d ? ", 7" : "][7");
+    buf_puts(&text, "]\", w: \"f32[5, 4][4, 1]\"):\n"
+                    "        y: \"f32[5, 4][4, 1]\" = torch.ops.aten.sin.default(w)\n"
+                    "        return (y, x)\n");
+    buf_putc(&text, '\0');
+    struct candidate *ret = read_text(text.p);
+    buf_release(&text);
+    return ret;
+}
+
+static void test_many_dims(void **state)
+{
+    (void)state;
+    static const unsigned counts[] = { 64, 65, 300 };
+    for (unsigned i = 0; i < 6; i++) {
+        unsigned n = counts[i / 2];
+        bool changes = n <= 64 && i % 2 == 0; /* no strides: contiguous */
+        struct candidate *c = read_dims(n, i % 2), *d;
+        struct err err = ERR_INIT;
+        static const struct edit edits[] = { { EDIT_SIZE_CONSTANT, NODE_NONE, 3, 2 },
+                                             { EDIT_SIZE_CONSTANT, 0, 0, 2 } };
+        for (unsigned k = 0; k < 2; k++) {
+            d = candidate_apply(c, &edits[k], 1, &err);
+            assert_int_equal(d != NULL, changes);
+            if (changes)
+                assert_no_err(&err);
+            else
+                assert_err(&err, ERR_USAGE, "only sizes of inputs without gaps change");
+            candidate_free(d);
+        }
+        static const struct edit others[] = { { EDIT_SIZE_CONSTANT, NODE_NONE, 4, 2 },
+                                              { EDIT_CONTIGUOUS, 0, 0, 0 },
+                                              { EDIT_DROP_DIM, 0, 1, 0 } };
+        for (unsigned k = 0; k < 3; k++)
+            candidate_free(apply(c, others[k]));
+        candidate_free(c);
+    }
+}
+
+/* A stride of a dimension of size 1 is never used. */
+static void test_size_one(void **state)
+{
+    (void)state;
+    struct candidate *d,
+        *c =
+            read_text(GRAPH(", x: \"f32[4, 1, 5][1, 4, 4]\", z: \"f32[4, 1, 5][1, 9, 5]\"",
+                            "        y: \"f32[4, 1, 5][1, 4, 4]\" = torch.ops.aten.sin.default(x)\n"
+                            "        return (z, y)\n"));
+    d = apply(c, (struct edit){ EDIT_SIZE_CONSTANT, 0, 0, 2 });
+    assert_graph(d, GRAPH(", x: \"f32[2, 1, 5][1, 10, 2]\", z: \"f32[4, 1, 5][1, 9, 5]\"",
+                          "        y: \"f32[2, 1, 5][1, 10, 2]\" = torch.ops.aten.sin.default(x)\n"
+                          "        return (z, y)\n"));
+    candidate_free(d);
+    assert_refused(c, (struct edit){ EDIT_SIZE_CONSTANT, 1, 0, 2 }, "without gaps");
+    candidate_free(c);
+}
+
 static void test_arguments(void **state)
 {
     (void)state;
@@ -526,7 +591,8 @@ int main(void)
         cmocka_unit_test(test_bypass),     cmocka_unit_test(test_prefix_and_suffix),
         cmocka_unit_test(test_closure),    cmocka_unit_test(test_fresh_before_unsupported),
         cmocka_unit_test(test_parts),      cmocka_unit_test(test_substitute),
-        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_many_dims),
+        cmocka_unit_test(test_size_one),   cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_references), cmocka_unit_test(test_memory_is_kept),
         cmocka_unit_test(test_inline),     cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_text),       cmocka_unit_test(test_memory),
