@@ -53,10 +53,10 @@ static int64_t divisor_of_constants(const struct constants *c)
 struct renumbering {
     struct constants c;
     int64_t to[MAX_CONSTANTS];
-    struct {
+    struct product {
         int64_t value;
-        uint32_t a, b; /* the factors, in `c` */
-    } products[MAX_CONSTANTS];
+        uint32_t a, b;         /* the factors, in `c` */
+    } products[MAX_CONSTANTS]; /* in ascending order */
     uint32_t n_products;
 };
 
@@ -71,6 +71,14 @@ static bool is_known(const struct renumbering *r, int64_t value)
     return false;
 }
 
+static void insert_product(struct renumbering *r, struct product product)
+{
+    uint32_t at = r->n_products++;
+    for (; at > 0 && r->products[at - 1].value > product.value; at--)
+        r->products[at] = r->products[at - 1];
+    r->products[at] = product;
+}
+
 static void add_product(struct renumbering *r, int64_t value)
 {
     if (value <= LEAST || value > UINT32_MAX || r->n_products == MAX_CONSTANTS ||
@@ -79,9 +87,7 @@ static void add_product(struct renumbering *r, int64_t value)
     for (uint32_t a = 0; a < r->c.n; a++)
         for (uint32_t b = a; b < r->c.n; b++)
             if (value % r->c.value[a] == 0 && value / r->c.value[a] == r->c.value[b]) {
-                r->products[r->n_products].value = value;
-                r->products[r->n_products].a = a;
-                r->products[r->n_products++].b = b;
+                insert_product(r, (struct product){ value, a, b });
                 return;
             }
 }
@@ -103,25 +109,35 @@ static void replace_number(struct edits *edits, int64_t from, int64_t to)
         edits_add(edits, EDIT_SIZE_CONSTANT, NODE_NONE, (uint32_t)from, to);
 }
 
+static int64_t new_product(const struct renumbering *r, const struct product *product)
+{
+    return r->to[product->a] * r->to[product->b];
+}
+
+/* One replacement is made after the other, in ascending order of the old numbers: since no number
+ * grows, none becomes one that is still to be replaced. */
+static void replace_numbers(struct edits *edits, const struct renumbering *r, uint32_t n_products)
+{
+    uint32_t p = 0;
+    edits_propose(edits);
+    for (uint32_t i = 0; i <= r->c.n; i++) {
+        for (; p < n_products && (i == r->c.n || r->products[p].value < r->c.value[i]); p++)
+            replace_number(edits, r->products[p].value, new_product(r, &r->products[p]));
+        if (i < r->c.n)
+            replace_number(edits, r->c.value[i], r->to[i]);
+    }
+}
+
 /* Proposes the sizes alone, and if a product changes with them, as 48 in view(4, 48) of
- * [4, 4, 12], the sizes and their products. Products come last, as they may become a number that is
- * a size, which is replaced before. */
+ * [4, 4, 12], the sizes and their products. */
 static void propose_renumbering(struct edits *edits, const struct renumbering *r)
 {
     bool follows = false;
-    edits_propose(edits);
-    for (uint32_t i = 0; i < r->c.n; i++)
-        replace_number(edits, r->c.value[i], r->to[i]);
     for (uint32_t i = 0; i < r->n_products; i++)
-        follows |= r->to[r->products[i].a] * r->to[r->products[i].b] != r->products[i].value;
-    if (!follows)
-        return;
-    edits_propose(edits);
-    for (uint32_t i = 0; i < r->c.n; i++)
-        replace_number(edits, r->c.value[i], r->to[i]);
-    for (uint32_t i = 0; i < r->n_products; i++)
-        replace_number(edits, r->products[i].value,
-                       r->to[r->products[i].a] * r->to[r->products[i].b]);
+        follows |= new_product(r, &r->products[i]) != r->products[i].value;
+    replace_numbers(edits, r, 0);
+    if (follows)
+        replace_numbers(edits, r, r->n_products);
 }
 
 static bool try_renumbering(struct search *search, const struct renumbering *r)
@@ -162,23 +178,34 @@ static void propose_smaller(struct edits *edits, struct renumbering *r, uint32_t
     r->to[i] = r->c.value[i];
 }
 
+/* Returns how many sizes are less than a number. */
+static uint32_t count_below(const struct constants *c, int64_t value)
+{
+    uint32_t n = 0;
+    while (n < c->n && c->value[n] < value)
+        n++;
+    return n;
+}
+
+/* Goes from the largest size down by value, since the list becomes shorter when two sizes become
+ * the same. */
 bool pass_constants(struct search *search)
 {
     struct renumbering r;
-    struct edits edits;
+    int64_t last = INT64_MAX;
     if (!equal_all(search) || !scale_all(search))
         return false;
-    find_constants(&r.c, search_best(search)->graph);
-    for (uint32_t i = r.c.n; i-- > 0;) {
+    for (;;) {
         begin_renumbering(&r, search_best(search)->graph);
-        if (i >= r.c.n)
-            continue;
-        edits = (struct edits){ .failed = false };
-        propose_smaller(&edits, &r, i);
+        uint32_t n = count_below(&r.c, last);
+        if (n == 0)
+            return true;
+        last = r.c.value[n - 1];
+        struct edits edits = { .failed = false };
+        propose_smaller(&edits, &r, n - 1);
         if (!edits_try_each(search, &edits, NULL))
             return false;
     }
-    return true;
 }
 
 void propose_constants(const struct candidate *best, struct edits *edits)

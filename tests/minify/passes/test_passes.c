@@ -1,4 +1,5 @@
 /* Each pass by itself: what it makes of a small graph, with an oracle that looks for operators. */
+#include "minify/candidate/candidate_data.h"
 #include "minify/minify.h"
 #include "minify/oracle/oracle_ops.h"
 
@@ -12,21 +13,29 @@ struct run {
     struct minify_result result;
 };
 
-static void run_pass(struct run *run, const char *pass, const char *ops, const char *text)
+/* Frees the oracle. */
+static void run_with(struct run *run, const char *pass, struct oracle *oracle, const char *text)
 {
     struct err err = ERR_INIT;
     struct str name = str_of(pass);
     struct minify_options options = MINIFY_OPTIONS_DEFAULT;
     run->whole = candidate_read_fx(str_of(text), NULL, &err);
     assert_no_err(&err);
-    options.oracle = oracle_ops(str_of(ops), &err);
-    assert_no_err(&err);
+    options.oracle = oracle;
     options.passes = &name;
     options.n_passes = pass ? 1 : 0;
     assert_true(minify_run(run->whole, &options, &run->result, &err));
     assert_no_err(&err);
     assert_int_equal(run->result.end, MINIFY_DONE);
-    options.oracle->free(options.oracle);
+    oracle->free(oracle);
+}
+
+static void run_pass(struct run *run, const char *pass, const char *ops, const char *text)
+{
+    struct err err = ERR_INIT;
+    struct oracle *oracle = oracle_ops(str_of(ops), &err);
+    assert_no_err(&err);
+    run_with(run, pass, oracle, text);
 }
 
 static void end_run(struct run *run)
@@ -319,6 +328,97 @@ static void test_merge_and_hints(void **state)
     end_run(&run);
 }
 
+/* An oracle that looks at the first size of the first input and the last one of the last. */
+struct size_oracle {
+    struct oracle oracle;
+    bool (*keeps)(int64_t first, int64_t last);
+};
+
+static void ask_sizes(struct oracle *oracle, const struct candidate *candidate,
+                      const struct oracle_question *asking, struct answer *answer)
+{
+    const struct graph *graph = candidate->graph;
+    int64_t first = 0, last = 0;
+    (void)asking;
+    for (node_id id = 0; id < graph->n_nodes; id++) {
+        const struct meta *meta = node_meta(graph, &graph->nodes[id]);
+        if (graph->nodes[id].op != NODE_PLACEHOLDER)
+            continue;
+        if (first == 0)
+            first = expr_at(&graph->pool->exprs, meta->sizes[0])->value;
+        last = expr_at(&graph->pool->exprs, meta->sizes[meta->n_sizes - 1])->value;
+    }
+    bool keeps = ((struct size_oracle *)oracle)->keeps(first, last);
+    *answer = (struct answer){ .verdict = keeps ? VERDICT_INTERESTING : VERDICT_BORING };
+}
+
+static void free_sizes(struct oracle *oracle)
+{
+    (void)oracle;
+}
+
+static void check_sizes(bool (*keeps)(int64_t, int64_t), uint64_t questions, const char *before,
+                        const char *after)
+{
+    struct size_oracle sizes = { { .ask = ask_sizes,
+                                   .free = free_sizes,
+                                   .deterministic = true,
+                                   .cheap = true,
+                                   .name = STR("sizes"),
+                                   .id = STR("sizes 1") },
+                                 keeps };
+    struct run run;
+    run_with(&run, "constants", &sizes.oracle, before);
+    assert_graph(run.result.best, after);
+    assert_true(run.result.calls <= questions);
+    end_run(&run);
+}
+
+static bool is_4_times_last(int64_t first, int64_t last)
+{
+    return first == 4 * last;
+}
+
+static bool is_eighth_of_last(int64_t first, int64_t last)
+{
+    return 8 * first == last;
+}
+
+static bool is_odd_last(int64_t first, int64_t last)
+{
+    return first && last % 2;
+}
+
+static void test_constants_in_order(void **state)
+{
+    (void)state;
+    /* The product 1024 becomes what the product 64 was. */
+    check_sizes(is_4_times_last, 12,
+                GRAPH(", x: \"f32[32, 32][32, 1]\", w: \"f32[8, 8][8, 1]\"",
+                      "        a: \"f32[1024][1]\" = torch.ops.aten.reshape.default(x, [1024])\n"
+                      "        b: \"f32[64][1]\" = torch.ops.aten.reshape.default(w, [64])\n"
+                      "        return (a, b)\n"),
+                GRAPH(", x: \"f32[8, 8][8, 1]\", w: \"f32[2, 2][2, 1]\"",
+                      "        a: \"f32[64][1]\" = torch.ops.aten.reshape.default(x, [64])\n"
+                      "        b: \"f32[4][1]\" = torch.ops.aten.reshape.default(w, [4])\n"
+                      "        return (a, b)\n"));
+    /* The size 32 becomes what the product 16 was. */
+    check_sizes(
+        is_eighth_of_last, 12,
+        GRAPH(", x: \"f32[4, 4, 32][128, 32, 1]\"",
+              "        a: \"f32[16, 32][32, 1]\" = torch.ops.aten.reshape.default(x, [16, 32])\n"
+              "        return (a,)\n"),
+        GRAPH(", x: \"f32[2, 2, 16][32, 16, 1]\"",
+              "        a: \"f32[4, 16][16, 1]\" = torch.ops.aten.reshape.default(x, [4, 16])\n"
+              "        return (a,)\n"));
+    /* When 9 has become 3, 7 is the next, although 5 is now where 7 was in the list. */
+    check_sizes(is_odd_last, 9,
+                GRAPH(", x: \"f32[5][1]\", y: \"f32[7][1]\", z: \"f32[9][1]\"",
+                      "        return (x, y, z)\n"),
+                GRAPH(", x: \"f32[2][1]\", y: \"f32[2][1]\", z: \"f32[3][1]\"",
+                      "        return (x, y, z)\n"));
+}
+
 static void test_sizes(void **state)
 {
     (void)state;
@@ -416,6 +516,7 @@ int main(void)
         cmocka_unit_test(test_dimension),
         cmocka_unit_test(test_merge_and_hints),
         cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_constants_in_order),
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_all),
         cmocka_unit_test(test_ends),
