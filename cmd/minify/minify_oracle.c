@@ -335,16 +335,25 @@ bool minify_check_oracle(const struct minify_job *job, struct err *err)
            (!args->cost || cost_read(str_of(args->cost), &limit, err));
 }
 
-bool minify_make_oracle(struct minify_job *job, struct err *err)
+/* Checks the options of PyTorch, which need something that asks it. */
+static bool check_torch_options(const struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
-    if (!args->torch && !job->is_picked &&
-        (args->backend || args->cpu || args->values || args->env || args->config || args->import))
+    if (args->torch || job->is_picked)
+        return true;
+    if (args->backend || args->cpu || args->values || args->env || args->config || args->import)
         return err_set(err, ERR_USAGE,
                        "--torch-backend, --cpu, --values, --import, --env and --config need "
                        "--torch-oracle");
+    return !args->python || args->repro ||
+           err_set(err, ERR_USAGE, "--python needs --torch-oracle or --repro");
+}
+
+bool minify_make_oracle(struct minify_job *job, struct err *err)
+{
+    const struct minify_args *args = job->args;
     const struct program_setup setup = minify_setup(args);
-    if (!program_setup_check(&setup, err))
+    if (!check_torch_options(job, err) || !program_setup_check(&setup, err))
         return false;
     job->repro.setup = setup;
     if (job->is_picked)

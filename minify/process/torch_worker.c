@@ -108,13 +108,14 @@ static bool start_torch_worker(struct torch_worker *worker, struct err *err)
     close(ends[1]);
     worker->control = ends[0];
     if (ok && !read_worker_line(ends[0], clock_seconds() + START_SECONDS, line, sizeof line))
-        ok = err_set(err, ERR_ENV, "%s does not start; set $SYMTAPE_PYTHON to another Python",
+        ok = err_set(err, ERR_ENV,
+                     "%s does not start; --python or $SYMTAPE_PYTHON names another Python",
                      worker->python);
     else if (ok && strncmp(line, "setup: ", 7) == 0)
         ok = err_set(err, ERR_USAGE, "%s", line + 7);
     else if (ok && strncmp(line, "ready ", 6) != 0)
         ok = err_set(err, ERR_ENV,
-                     "%s has no PyTorch; set $SYMTAPE_PYTHON to a Python that has "
+                     "%s has no PyTorch; --python or $SYMTAPE_PYTHON names a Python that has "
                      "it: %s",
                      worker->python, strncmp(line, "no: ", 4) == 0 ? line + 4 : line);
     if (ok)

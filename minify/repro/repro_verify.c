@@ -108,8 +108,8 @@ void repro_verified_print(const struct repro_verified *verified, struct buf *out
             buf_printf(out, " (%s)", verified->last);
         break;
     case REPRO_NO_TORCH:
-        buf_puts(out, "not verified: there is no Python with PyTorch here; $SYMTAPE_PYTHON can "
-                      "name one");
+        buf_puts(out, "not verified: there is no Python with PyTorch here; --python or "
+                      "$SYMTAPE_PYTHON can name one");
         break;
     }
 }

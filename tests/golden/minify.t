@@ -63,6 +63,10 @@ What PyTorch is to import and to set is checked before anything runs.
     2> symtape: --torch-backend, --cpu, --values, --import, --env and --config need --torch-oracle
     [exit 2]
 
+    $ symtape minify small.fx --has-ops aten.relu --python python3 -o s.tape
+    2> symtape: --python needs --torch-oracle or --repro
+    [exit 2]
+
     $ symtape minify small.fx --torch-oracle compile --import 'a b' -o s.tape
     2> symtape: --import: "a b" is neither a module nor a file whose name Python can import, as mylib or tools/patch.py
     [exit 2]
@@ -107,7 +111,7 @@ A tape alone: the compile that failed is picked. Its graph has to be there, and 
     2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
     2> symtape: $RECORDINGS/deep.log.zst:0/0_0:symtape_partial_dynamo_graph: asks symtape's own shape engine; no program is run for it
     2> symtape: picked.tape: the result as a tape
-    2> symtape: picked.repro.py: the result as a program, not verified: there is no Python with PyTorch here; $SYMTAPE_PYTHON can name one
+    2> symtape: picked.repro.py: the result as a program, not verified: there is no Python with PyTorch here; --python or $SYMTAPE_PYTHON can name one
     2> symtape: picked.good.py: the nearest graph that does not fail
     2> symtape: picked.issue.md: a bug report
 
@@ -116,7 +120,7 @@ A tape alone: the compile that failed is picked. Its graph has to be there, and 
     $ SYMTAPE_PYTHON=false symtape minify said.log -o s.tape
     2> symtape: 0/0 failed in PyTorch: UserError: Consider annotating your code using torch._check*(). Could not answer data-dependent expression u1 > 4 (unhinted: u1 > 4). (Size-like symbols: none), demo/data_dependent.py:13
     2> symtape: said.log:0/0_0:symtape_partial_dynamo_graph: runs false, which compiles programs made from this graph (--torch-oracle compile --torch-backend aot_eager)
-    2> symtape: false does not start; set $SYMTAPE_PYTHON to another Python
+    2> symtape: false does not start; --python or $SYMTAPE_PYTHON names another Python
     [exit 4]
 
 A guard about a number that a call makes stays with that call: about an input it would say another thing.
@@ -504,7 +508,7 @@ A limit that ends the questions about parts is named as the reason.
 A PyTorch that cannot be imported is no failure of the graph.
 
     $ mkdir -p broken/torch; echo 'raise ImportError("libc10.so is missing")' > broken/torch/__init__.py; PYTHONPATH=broken SYMTAPE_PYTHON=python3 symtape minify $RECORDINGS/train.log.zst:0/0:forward -q --overwrite -o w.tape --torch-oracle run
-    2> symtape: python3 has no PyTorch; set $SYMTAPE_PYTHON to a Python that has it: ImportError: libc10.so is missing
+    2> symtape: python3 has no PyTorch; --python or $SYMTAPE_PYTHON names a Python that has it: ImportError: libc10.so is missing
     [exit 4]
 
 Mistakes.

@@ -174,10 +174,10 @@ def torch_questions(folder, graph):
         report("PyTorch, 4 jobs", done.returncode == 0 and got == expected, done.stderr or "other bytes")
     report("PyTorch, killed workers", any(folder.glob("killed.*")), "none was killed")
     for body, old, code, message in (
-            ("sys.exit(127)", 10**6, 4, "does not start; set $SYMTAPE_PYTHON to another Python"),
+            ("sys.exit(127)", 10**6, 4, "does not start; --python or $SYMTAPE_PYTHON names another Python"),
             ("pass", 3, 4, "a worker has PyTorch 2.0, and another 1.0"),
             ("ready = 'no: nothing here'", 10**6, 4,
-             "has no PyTorch; set $SYMTAPE_PYTHON to a Python that has it: nothing here"),
+             "has no PyTorch; --python or $SYMTAPE_PYTHON names a Python that has it: nothing here"),
             ("ready = 'setup: --import: x'", 10**6, 2, "symtape: --import: x")):
         done, _ = ask(body, "pass", old)
         report(message, done.returncode == code and message in done.stderr, (done.returncode, done.stderr))
