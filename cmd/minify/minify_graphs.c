@@ -91,9 +91,10 @@ bool minify_drop_gradients(struct minify_job *job, struct err *err)
     return !had || minify_read_again(job, err);
 }
 
-/* Eager mode refuses gradients of what the graph writes to, and PyTorch may not be able to tell
- * whether the backward pass fails: nothing is known then. The failure of the tape is one in eager
- * mode, too, where an operator's own backward is wrong. */
+/* Returns whether PyTorch's answer with gradients says something about the failure. It says nothing
+ * if eager mode fails, which refuses gradients of what the graph writes to, or if PyTorch cannot
+ * find out whether the backward pass fails. But where an operator's own backward is wrong, eager
+ * mode has the failure of the tape. */
 static bool is_answer(const struct minify_job *job)
 {
     const struct torch_first *torch = &job->torch;

@@ -168,8 +168,9 @@ static bool put_version(struct trace_log_writer *l, struct err *err)
     return ok;
 }
 
-/* PyTorch describes inputs in records of their own, with sizes that would have to agree with the
- * graph's; lift_graph() reads this list as well. */
+/* Lists the inputs that require gradients in the record of the graph, which is not PyTorch's
+ * format: PyTorch describes inputs in records of their own, whose sizes would have to agree with
+ * the graph's. lift_graph() reads both. */
 static void put_gradients(const struct candidate *candidate, struct json_writer *w)
 {
     if (!candidate_n_gradients(candidate))

@@ -138,7 +138,7 @@ char *log_folder_python(const struct scratch *folder)
     char *ret = read_first_line(folder->fd, "python.txt");
     if (!ret || ret[0] == '/')
         return ret;
-    free(ret); /* an embedded Python, which names no program or another one's name */
+    free(ret); /* an embedded Python has no path of a program, or the name of another program */
     return NULL;
 }
 
