@@ -70,6 +70,8 @@ bool minify_record(struct minify_job *job, struct err *err)
     bool ok = record_run(job->cmd->operands, &how, &run, err) && pack(job, &run, err);
     job->status = run.end.status;
     job->python = arena_copy(&job->texts, str_of(run.python ? run.python : ""));
+    if (ok && !job->python.p)
+        ok = err_nomem(err);
     job->program_seconds = clock_seconds() - began;
     ok = record_finish(&run, ok ? err : &late) && ok;
     if (ok)
