@@ -263,16 +263,16 @@ static struct str tape_name(const struct minify_job *job)
 static bool make_picked(struct minify_job *job, struct err *err)
 {
     struct err ignored = { 0 };
-    bool tries_inductor = job->traced && !job->chosen.backend;
+    bool tries_inductor = job->traced && !job->outside && !job->chosen.backend;
     if (!job->traced && make_shape(job, &ignored) && fails_now(job)) {
         job->repro.route = job->outside ? REPRO_EXPORT : REPRO_COMPILE;
         minify_note_oracle(job);
         return minify_hide_oracle(job, err);
     }
     drop_oracle(job);
-    job->chosen.torch = !job->outside                                          ? "compile"
-                        : str_is(job->failed_type, "ConstraintViolationError") ? "constraints"
-                                                                               : "export";
+    job->chosen.torch = !job->outside                                        ? "compile"
+                        : str_is(job->exception, "ConstraintViolationError") ? "constraints"
+                                                                             : "export";
     if (!job->outside && !job->chosen.backend)
         job->chosen.backend = "aot_eager";
     if (!make_torch_anywhere(job, !tries_inductor, err))
@@ -287,7 +287,7 @@ static bool make_picked(struct minify_job *job, struct err *err)
                  "no call of the graph fails, but the code at %.*s, which is not in the graph; "
                  "symtape diagnose %.*s explains it, and what to write instead",
                  STR_ARG(job->failed_at), STR_ARG(tape_name(job)));
-    if (job->torch.verdict == VERDICT_INTERESTING && !job->outside &&
+    if (job->torch.verdict == VERDICT_INTERESTING && !job->failed_type.n &&
         !minify_is_failure_of_tape(job, job->torch.error))
         out_note(job->cmd->out,
                  "PyTorch %.*s fails with another message than the tape has; the one that it "

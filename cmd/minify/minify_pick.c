@@ -144,7 +144,8 @@ static bool pick_graph(struct minify_job *job, struct trace *trace,
         buf_printf(&at, "%.*s:%" PRIu32 ": %.*s", STR_ARG(failure->file), failure->line,
                    STR_ARG(failure->code));
     const char *text = minify_keep(job, &said), *place = minify_keep(job, &at);
-    if (!job->operand || !text || !place)
+    job->exception = arena_copy(&job->texts, failure->type);
+    if (!job->operand || !text || !place || !job->exception.p)
         return err_nomem(err);
     job->outside = failure->exported;
     job->failed_at = str_of(place);
@@ -194,7 +195,7 @@ static bool pick_outside(struct minify_job *job, struct trace *trace, struct err
     if (has_sizes && !job->chosen.sizes.text && !job->chosen.sizes.file)
         job->chosen.sizes.text = at;
     job->operand = name;
-    job->failed_type = str_of(text);
+    job->exception = job->failed_type = str_of(text);
     job->outside = job->is_picked = true;
     out_note(job->cmd->out, "tracing a graph outside of torch.compile raised: %s", text);
     return minify_name_files(job, err);

@@ -101,6 +101,21 @@ class Gate(torch.nn.Module):
         return h - 1
 torch.export.export(Gate(), (torch.randn(4, 8),), strict=True)
 """
+# A symbolic size becomes a number.
+CONSTRAINT = """import torch
+class M(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x) + torch.ones(4, 8)
+torch.export.export(M(), (torch.randn(4, 8),), dynamic_shapes={"x": {0: torch.export.Dim("d")}}, strict=True)
+"""
+# A range that the program names is violated, and the graph alone has none.
+RANGE = """import torch
+class M(torch.nn.Module):
+    def forward(self, x):
+        y = torch.relu(x)
+        return torch.sin(y) if x.shape[0] < 50 else y
+torch.export.export(M(), (torch.randn(4, 8),), dynamic_shapes={"x": {0: torch.export.Dim("d", max=100)}}, strict=True)
+"""
 SIZES = """import torch
 def f(x, w):
     return torch.cos(torch.sin(x).view(-1, 4) @ w).sum()
@@ -117,6 +132,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for name, text in (("own", BACKEND), ("patch", PATCH), ("lowering", LOWERING), ("sizes", SIZES), ("operator_of_mine", OPERATOR), ("branch", BRANCH),
+                           ("constraint", CONSTRAINT), ("range", RANGE),
                            ("wrong", WRONG), ("several", SEVERAL), ("train", TRAIN),
                            ("large", VALUES % "a.abs() > 100"), ("values", VALUES % "a == torch.sin(torch.tensor(3.)) * 200"),
                            ("backward", BACKWARD % ("cos", "bad"))):
@@ -197,6 +213,11 @@ def main():
         _, notes = minify("-o", "branch.tape", "--", python, "branch.py", code=1)
         assert "0/0 failed in PyTorch: Unsupported: a branch depends on the value of a tensor" in notes, notes
         assert "branch.py:5: if h.mean() > 0.1:, which is not in the graph; symtape diagnose branch.recording.tape explains" in notes, notes
+        out, notes = minify("-o", "constraint.tape", "--", python, "constraint.py")
+        assert "(--torch-oracle constraints)" in notes and "reproduced 1 of 1 times" in notes and "calls 3 -> 1" in out, out + notes
+        assert "fails with another message than the tape has" in notes, notes  # the input has another name
+        _, notes = minify("-o", "range.tape", "--", python, "range.py", code=1)  # an export has no backend to ask again
+        assert notes.count("(--torch-oracle ") == 1 and "(--torch-oracle constraints)" in notes, notes
 
         # Variables are set before PyTorch is imported, in the program as well.
         _, notes = minify(graph, "--torch-oracle", "compile", "-o", "env.tape", "--torch-backend", "inductor",
