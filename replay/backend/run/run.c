@@ -508,17 +508,21 @@ static bool capture_calls(struct run *run, struct err *err)
     return made && run->captured;
 }
 
-/* Captures the run and launches it. *launched stays false if it cannot be captured. */
+/* Captures the run and launches it. *launched stays false if it cannot be captured. A rank whose
+ * device was lost fails: it would open its communicators again, which the others have. */
 static bool capture_and_launch(struct run *run, bool *launched, struct err *err)
 {
+    struct backend *backend = run->options.backend;
     uint64_t begin = clock_ns();
     struct err *why = &run->not_captured;
     *launched = false;
     run->given_ns = 0;
     begin_again(run);
     *launched = capture_calls(run, why);
-    run->options.backend->late = false;
-    return !*launched || launch_captured(run, begin, err);
+    backend->late = false;
+    if (*launched)
+        return launch_captured(run, begin, err);
+    return !backend->rank || backend->kind->wait(backend, err);
 }
 
 /* Returns whether sizes may stay on the device: nothing looks at values during the run. */
