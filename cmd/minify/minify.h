@@ -56,7 +56,7 @@ struct minify_job {
     bool traced;                    /* tracing succeeded before the compile failed */
     struct str failed;              /* the failure on the tape */
     struct str failed_at;           /* "model.py:8: if n > 3:"; "" */
-    bool outside;                   /* the failure is one of torch.export: no backend is asked */
+    bool outside;                   /* of torch.export or aot_compile(): no backend is asked */
     struct str exception;           /* the type of the exception on the tape; "" */
     struct str failed_type;         /* the same if the tape has no message with it; "" */
     const char *tape;               /* where the best goes; "-" is standard output */

@@ -210,6 +210,14 @@ def check_command(name, args, sample, rng, tell, pool):
     tell.check(f"{name}: calls of the driver ({len(plans)} failures, {calls} calls)", found[:4] + more)
 
 
+def check_lost_rank(tell, pool):
+    """A rank that loses its device at any wait fails: alone it makes no call again, and does not say that the ranks diverge."""
+    ranks = dict(COMMANDS)["ranks"]
+    played = pool.map(lambda n: (n, *play(ranks, {"SYMTAPE_FAKE_FAIL": f"cuStreamQuery:{n}:214"})), range(1, 65))
+    found = [f"query {n}: {run.told()}, not exit 4" for n, run, _ in played if run.code != 4]
+    tell.check("a rank that loses its device at a wait", found[:4])
+
+
 def check_compiler(tell):
     """A text that does not compile is kept with its line; a folder that cannot be written, a damaged
     file in it, do not matter."""
@@ -302,6 +310,7 @@ def main():
             # How many calls a command makes may depend on the time: others keep their sample.
             rng = random.Random(f"{args.seed} {name}")
             check_command(name, command, 0 if args.all else args.sample, rng, tell, pool)
+        check_lost_rank(tell, pool)
         check_compiler(tell)
         check_inputs(tell)
     tell.finish()

@@ -59,7 +59,7 @@ static void renew_ids(struct wrapper *w)
     w->generation = agent.generation;
 }
 
-/* Returns a wrapper that records nothing but what `call` does; NULL with an exception. */
+/* Returns a wrapper of `inner` whose calls are made by `call`; NULL with an exception. */
 static PyObject *new_wrapper(PyTypeObject *type, wrapper_function call, PyObject *inner,
                              PyObject *name, PyObject *extra)
 {

@@ -1,7 +1,7 @@
 /* Matmuls of cuBLASLt as nodes of batches (replay/backend/cuda/runtime/batches.c).
  *
- * cublasLtMatmul takes 12 to 14 us of the host on an H200, a kernel's node about 3 in runs at a new
- * size (tests/device/results/backend.md). So the kernels of a plan are captured once: the stream
+ * cublasLtMatmul takes 12 to 14 us of the host on an H200, a kernel's node at most 3
+ * (tests/device/results/backend.md, E11). So the kernels of a plan are captured once: the stream
  * captures a call, and their functions, grids and arguments are read from the graph. The plan's
  * other matmuls, which have other operands, launch kernels with the same arguments in which the
  * addresses of operands are replaced. A memset that cuBLASLt launches before them, of a few

@@ -1,11 +1,11 @@
 /* Launches in batches. cuLaunchKernel takes about 4 us of the host on an H200, one after the other.
- * A node of an executable CUDA graph that is launched with other parameters than before takes 0.5
- * to 0.7 us if all have one function and few arguments (E11 in tests/device/results/backend.md),
- * 3.3 us in runs at a new size, and one whose parameters stay is not set. So launches of runs call
- * by call are pending until there are CUDA_BATCH of them, or until something else uses the stream
- * or waits for it. A batch is then launched as a chain: an executable graph of as many kernels in a
- * row, whose nodes get the functions, grids and arguments of the batch where they have others (an
- * executable graph does not return what was set, so a copy of that is kept).
+ * A node of an executable CUDA graph that is launched with other parameters than before takes 0.3
+ * to 0.7 us if all have one function and few arguments, and up to 2.9 us with another function and
+ * cold caches (`experiments batches`, E11), and one whose parameters stay is not set. So launches
+ * of runs call by call are pending until there are CUDA_BATCH of them, or until something else uses
+ * the stream or waits for it. A batch is then launched as a chain: an executable graph of as many
+ * kernels in a row, whose nodes get the functions, grids and arguments of the batch where they have
+ * others (an executable graph does not return what was set, so a copy of that is kept).
  *
  * Making a chain takes 1.3 to 2.2 times as long as its launches one by one. It is therefore made
  * when a batch of its length was needed between two earlier waits. Between two waits, a chain is

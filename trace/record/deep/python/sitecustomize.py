@@ -41,7 +41,7 @@ class _Finder:
 
 
 def _name_python():
-    """The Python that imports torch, for whoever asks the same PyTorch later; the first process writes it."""
+    """Writes the path of this Python, for `symtape minify`, which asks the same PyTorch later; the first process does."""
     try:
         out = os.open(os.path.join(os.environ["SYMTAPE_DEEP_FOLDER"], "python.txt"),
                       os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

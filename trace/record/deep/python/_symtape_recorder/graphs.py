@@ -228,7 +228,7 @@ class Graphs:
         strides = ""
         if t.layout == torch.strided and not t.is_nested:
             strides = f"[{', '.join(map(self.size_text, t.stride()))}]"
-        # FakeTensor.device is counted, and this is no use by PyTorch.
+        # Not FakeTensor.device, which would be counted as PyTorch's own use of it.
         device = getattr(t, "fake_device", None) or t.device
         return f"{dtype}[{', '.join(map(self.size_text, t.shape))}]{strides}{device}"
 
