@@ -8,7 +8,8 @@ A process for each way of recording compiles the model again and again, after to
 garbage collector, the processes in turns: one compile each, in an order that changes from turn to turn, while the others
 wait. It prints the median over turns of a way's processor time over that of the bare process in the same turn,
 with the quartiles: what the machine does meanwhile takes longer than a turn, and so adds to both. The same program takes
-some percent more or less in another process, so several processes of each way are measured, one after another.
+some percent more or less in another process, so several processes of each way are measured, one after another; those
+that are compared have the same PYTHONHASHSEED.
 """
 import argparse
 import concurrent.futures
@@ -48,8 +49,8 @@ def inside(name):
         gc.enable()
 
 
-def start(way, model, folder, options):
-    env = dict(os.environ, OMP_NUM_THREADS="1")
+def start(way, model, folder, seed, options):
+    env = dict(os.environ, OMP_NUM_THREADS="1", PYTHONHASHSEED=str(seed))
     env.pop("TORCH_TRACE", None)
     command = [options.python, __file__, "--inside", model]
     if way == "bare":
@@ -72,14 +73,14 @@ def compile_once(process):
 def measure_model(model, ways, options):
     """The seconds of each turn by way."""
     seconds = {way: [] for way in ways}
-    for _ in range(options.processes):
-        measure_processes(model, ways, options, seconds)
+    for seed in range(options.processes):
+        measure_processes(model, ways, seed, options, seconds)
     return seconds
 
 
-def measure_processes(model, ways, options, seconds):
+def measure_processes(model, ways, seed, options, seconds):
     with tempfile.TemporaryDirectory() as folder:
-        processes = {way: start(way, model, folder, options) for way in ways}
+        processes = {way: start(way, model, folder, seed, options) for way in ways}
         try:
             for process in processes.values():
                 compile_once(process)
