@@ -276,10 +276,12 @@ struct replay_job {
     struct attempt_result *results;
 };
 
+/* A choice that no call or guard shows may show in the conditions of each call, where a guard that
+ * is simplified in another way is none of the printed ones. */
 static uint64_t disagreements(const struct attempt_result *result)
 {
     uint64_t ret = result->guard_counts.missing + result->guard_counts.extra;
-    return ret + result->differences.n;
+    return ret + result->differences.n + result->contradictions.list.n;
 }
 
 /* Replays again and keeps what agrees better with the record. */
