@@ -107,6 +107,33 @@ static bool needs_value(const struct guard_builder *b, const struct guard *guard
     return ret;
 }
 
+/* Returns the frame of Dynamo that calls operators on a fake tensor without a node of the graph, or
+ * 0: TensorVariable.tolist of torch/_dynamo/variables/tensor.py iterates over its tensor, and the
+ * graph holds the items that it finds. Frames of eval_frame.py are wrappers of operators. */
+static stack_id iterating_frame(struct guard_builder *b, stack_id at)
+{
+    for (; at; at = stack_parent(b->trace, at)) {
+        if (class_of_frame(b, at) != GUARD_BY_DYNAMO)
+            continue;
+        struct frame frame = stack_frame(b->trace, b->recording, at);
+        if (str_ends(frame.file, STR("torch/_dynamo/eval_frame.py")))
+            continue;
+        bool iterates = str_is(frame.function, "tolist") &&
+                        str_ends(frame.file, STR("torch/_dynamo/variables/tensor.py"));
+        return iterates ? at : 0;
+    }
+    return 0;
+}
+
+/* Sets who asked, in a frame of a class. */
+static void set_asker(struct guard_builder *b, struct guard *guard, stack_id at, uint8_t class_)
+{
+    bool may_iterate = class_ == GUARD_BY_KERNEL || class_ == GUARD_BY_TORCH_FUNCTION;
+    stack_id iterating = may_iterate ? iterating_frame(b, at) : 0;
+    guard->asked_by = iterating ? GUARD_BY_DYNAMO : (enum guard_class)class_;
+    guard->asker = iterating ? iterating : at;
+}
+
 static void find_asker(struct guard_builder *b, struct guard *guard)
 {
     guard->asked_by = GUARD_BY_USER;
@@ -114,8 +141,7 @@ static void find_asker(struct guard_builder *b, struct guard *guard)
         uint8_t class_ = class_of_frame(b, at);
         if (class_ == SKIP)
             continue;
-        guard->asked_by = (enum guard_class)class_;
-        guard->asker = at;
+        set_asker(b, guard, at, class_);
         guard->of_graph = is_of_graph(b, guard);
         guard->of_formula = is_of_formula(b, guard);
         guard->of_value = !guard->of_graph && needs_value(b, guard);
