@@ -449,19 +449,47 @@ static bool is_printed_alike(const struct program *p, node_id a, node_id b)
            p->steps[a].expected->number == p->steps[b].expected->number;
 }
 
-/* Notes for the calls after the first use of an input's tensor that they may have taken the input
- * in place of another one of its group, if guards were recorded at their lines. */
+static bool takes_alike(const struct program *p, const struct step *step, const node_id *input,
+                        node_id number)
+{
+    bool ret = false;
+    for (uint32_t k = 0; k < step->n_patches && !ret; k++) {
+        node_id from = p->patches[step->first_patch + k].from;
+        ret = from < step->node &&
+              (input[from] == number || is_printed_alike(p, input[from], number));
+    }
+    return ret;
+}
+
+/* Returns whether one of the next calls at a call's line takes an input that is printed alike, too:
+ * then that one may have asked for the guards of the line. */
+static bool others_take(const struct program *p, uint32_t at, const node_id *input, node_id number)
+{
+    enum { NEXT_STEPS = 64 };
+    bool ret = false;
+    for (uint32_t i = at + 1; i < p->n_steps && i <= at + NEXT_STEPS && !ret; i++)
+        ret = step_is_call(&p->steps[i]) && p->renamed[i].n &&
+              p->renamed[i].guards == p->renamed[at].guards &&
+              takes_alike(p, &p->steps[i], input, number);
+    return ret;
+}
+
+/* Notes for the calls that do not take an input's tensor that they may have taken the input in
+ * place of another one of its group, if guards were recorded at their lines: before the first use
+ * of the tensor only the last such call of a line. */
 static void note_other(struct late_symbols *l, const struct number_input *number,
                        const node_id *input)
 {
     struct program *p = l->program;
     const node_id tensor = tensor_of(l, number->symbol);
-    bool used = false;
-    for (uint32_t i = 0; tensor != NODE_NONE && i < p->n_steps; i++) {
+    bool used = tensor == NODE_NONE;
+    for (uint32_t i = 0; number->symbol && i < p->n_steps; i++) {
         const struct step *step = &p->steps[i];
-        bool takes = step_is_call(step) && takes_node(p, step, input, tensor);
+        bool takes =
+            step_is_call(step) && tensor != NODE_NONE && takes_node(p, step, input, tensor);
         used |= takes;
-        if (!used || takes || !step_is_call(step) || !p->renamed[step->node].n)
+        if (takes || !step_is_call(step) || !p->renamed[step->node].n ||
+            (!used && others_take(p, i, input, number->node)))
             continue;
         for (uint32_t k = 0; k < step->n_patches; k++) {
             struct patch *patch = &p->patches[step->first_patch + k];

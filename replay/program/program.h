@@ -49,7 +49,7 @@ struct patch {
     node_id from;
     node_id earlier; /* an input that was equal to `from` in the end and may have been passed
                         instead, if a guard of the call's line compares them; NODE_NONE: none */
-    node_id other;   /* another such input, whose tensor was used before; NODE_NONE: none */
+    node_id other;   /* another such input, which the call may have taken; NODE_NONE: none */
 };
 
 struct step {
