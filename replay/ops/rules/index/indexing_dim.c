@@ -107,6 +107,16 @@ static bool scales(struct call *c, struct value alpha)
     return !c->failed && guard_bool(c, differs.u.sym);
 }
 
+/* out.contiguous() of what index_put returned, whose strides are those of `x`. */
+static bool contiguous_put(struct call *c, struct tensor x)
+{
+    struct tensor out = new_empty_like(c, x, dtype_of(x));
+    if (c->failed || ndim_of(x) == 0 || is_contiguous(c, out, FORMAT_CONTIGUOUS))
+        return ret_tensor(c, out);
+    count_dispatches(c, 1); /* clone */
+    return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
+}
+
 /* _index_add of torch/_decomp/decompositions.py calls index_put, then contiguous. */
 bool rule_index_add(struct call *c)
 {
@@ -123,6 +133,7 @@ bool rule_index_add(struct call *c)
         count_dispatches(c, 1); /* index_put */
         if (value_is_number(arg(c, 4)) && scales(c, arg(c, 4)))
             call2(c, "aten.mul.Tensor", arg(c, 3), arg(c, 4));
+        return contiguous_put(c, x);
     }
     return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
 }

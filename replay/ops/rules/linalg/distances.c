@@ -94,6 +94,19 @@ bool rule_pdist_backward(struct call *c)
     return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
 }
 
+/* infer_size of the batch sizes, which cdist_impl of Distance.cpp expands for a matmul. */
+static void expand_batch(struct call *c, struct tensor a, struct tensor b)
+{
+    for (uint32_t i = 3; i <= ndim_of(a) && i <= ndim_of(b) && !c->failed; i++) {
+        sym_id x = size_of(a, ndim_of(a) - i), y = size_of(b, ndim_of(b) - i);
+        if (!guard_or_false(c, eq_int(c, x, 1)) && !guard_or_false(c, eq_int(c, y, 1)))
+            check(c, py_eq(c, x, y), "RuntimeError",
+                  "The size of tensor a (%s) must match the size of tensor b (%s) at non-singleton "
+                  "dimension %u",
+                  sym_text(c, x), sym_text(c, y), ndim_of(a) - i);
+    }
+}
+
 /* cdist and pdist of Distance.cpp, which are CompositeImplicitAutograd. */
 bool rule_cdist_composite(struct call *c)
 {
@@ -104,8 +117,9 @@ bool rule_cdist_composite(struct call *c)
         guard_bool(c, eq_int(c, numel(c, a), 0)) || guard_bool(c, eq_int(c, numel(c, b), 0));
     /* Many rows use a matmul; the sizes are the same. */
     if (!empty && arg_double(c, 2) == 2 && arg_int_or(c, 3, 0) == 0 &&
-        !guard_bool(c, gt(c, size_of(a, ndim_of(a) - 2), num(c, 25))))
-        guard_bool(c, gt(c, size_of(b, ndim_of(b) - 2), num(c, 25)));
+        (guard_bool(c, gt(c, size_of(a, ndim_of(a) - 2), num(c, 25))) ||
+         guard_bool(c, gt(c, size_of(b, ndim_of(b) - 2), num(c, 25)))))
+        expand_batch(c, a, b);
     struct value args[] = { arg(c, 0), arg(c, 1), arg(c, 2), arg(c, 3) };
     return ret_value(c, call_op(c, "aten._cdist_forward.default", args, 4));
 }

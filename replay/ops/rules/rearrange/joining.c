@@ -327,6 +327,18 @@ static struct tensor zeros(struct call *c, sym_id rows, sym_id columns, struct t
     return ret.kind == VALUE_TENSOR ? ret.u.tensor : (struct tensor){ .meta = NULL };
 }
 
+/* For the formula of its gradient, VariableType::block_diag keeps the sizes as numbers
+ * (to_args_sizes of torch/csrc/autograd/VariableTypeManual.cpp). */
+static void keep_numbers(struct call *c, const struct tensor *x, uint32_t n)
+{
+    bool keeps = false;
+    for (uint32_t i = 0; i < n && !keeps; i++)
+        keeps = ops_requires_gradient(c->ops, x[i]);
+    for (uint32_t i = 0; i < n && keeps; i++)
+        for (uint32_t d = 0; x[i].meta && d < x[i].meta->ndim && !c->failed; d++)
+            guard_int(c, x[i].meta->size[d]);
+}
+
 bool rule_block_diag(struct call *c)
 {
     const struct tensor *x;
@@ -334,6 +346,8 @@ bool rule_block_diag(struct call *c)
     struct tensor *blocks = scratch(c, (n + 1) * sizeof(*blocks));
     sym_id columns = SYM_ID_ZERO, before = SYM_ID_ZERO;
     const sym_id row[] = { SYM_ID_ONE, SYM_ID_MINUS_ONE };
+    if (!eager(c))
+        keep_numbers(c, x, n);
     for (uint32_t i = 0; blocks && i < n && !c->failed; i++) {
         if (!x[i].meta)
             return unsupported(c, "a list with None");
