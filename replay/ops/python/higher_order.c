@@ -35,6 +35,14 @@ struct value hop_run(struct call *c, struct value graph, const struct value *lis
     return run_flat(c, graph, args, total);
 }
 
+struct value hop_keyword(struct value dict, const char *key)
+{
+    for (uint32_t i = 0; dict.kind == VALUE_DICT && i + 1 < dict.n; i += 2)
+        if (py_is(dict.u.items[i], key))
+            return dict.u.items[i + 1];
+    return value_none();
+}
+
 /* Returns the leaves of a result: one, or several. */
 static const struct value *leaves(const struct value *value, uint32_t *n)
 {
@@ -369,7 +377,10 @@ bool python_listed(struct call *c)
     return ret_call(c, hop_run(c, arg(c, 0), &args, 1));
 }
 
-/* fwd, bwd, *args: fwd returns the function's results and what it saves. */
+/* fwd, bwd, *args: fwd returns the function's results and what it saves. Where the call lists what
+ * is saved, bwd takes the gradients, which are like the results, and all that is saved
+ * (AutogradFunctionApplyVariable of torch/_dynamo/variables/higher_order_ops.py). It is traced when
+ * the function is called. */
 bool python_autograd_function(struct call *c)
 {
     struct value args = arg(c, 2), outs = hop_run(c, arg(c, 0), &args, 1);
@@ -377,5 +388,10 @@ bool python_autograd_function(struct call *c)
     if (!c->failed && !saves && value_is_sequence(outs) && outs.n &&
         value_is_sequence(outs.u.items[0]))
         return ret_call(c, outs.u.items[0]);
-    return ret_call(c, !c->failed && saves ? outs.u.items[0] : outs);
+    if (c->failed || !saves)
+        return ret_call(c, outs);
+    if (value_is_sequence(hop_keyword(arg(c, 3), "saved_for_backward_idx")) &&
+        value_is_sequence(outs.u.items[0]))
+        hop_run(c, arg(c, 1), outs.u.items, 2);
+    return ret_call(c, outs.u.items[0]);
 }

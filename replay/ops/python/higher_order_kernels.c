@@ -3,14 +3,6 @@
 
 #include <stdio.h>
 
-static struct value dict_get(struct value dict, const char *key)
-{
-    for (uint32_t i = 0; dict.kind == VALUE_DICT && i + 1 < dict.n; i += 2)
-        if (py_is(dict.u.items[i], key))
-            return dict.u.items[i + 1];
-    return value_none();
-}
-
 /* clone_preserve_strides. */
 static struct value cloned(struct call *c, struct value value)
 {
@@ -130,7 +122,7 @@ static struct value named_part(struct value given, struct str arg_name, const ch
 {
     char name[160];
     snprintf(name, sizeof name, "_%.*s_%s", STR_ARG(arg_name), suffix);
-    return dict_get(given, name);
+    return hop_keyword(given, name);
 }
 
 /* Rebuilds a base from its number, or a view of it; `name` is the argument's, "x" or "x_0". */
@@ -190,7 +182,7 @@ static struct value rebuilt_argument(struct call *c, struct value given,
 bool python_auto_functionalized_v2(struct call *c)
 {
     struct op *op = operator_argument(c, arg(c, 0));
-    struct value given = arg(c, 1), bases = dict_get(given, "_all_bases"), result = value_none();
+    struct value given = arg(c, 1), bases = hop_keyword(given, "_all_bases"), result = value_none();
     if (!op)
         return false;
     bases = value_is_sequence(bases) ? clone_all(c, bases) : value_items(VALUE_LIST, NULL, 0);
