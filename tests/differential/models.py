@@ -230,7 +230,7 @@ def package_of(name):
 
 
 def import_package(package):
-    if package in ("torchvision", "timm", "transformers", "diffusers"):
+    if package in ("torchvision", "timm", "transformers", "diffusers") and importlib.util.find_spec("torchvision"):
         from torchvision_ops import import_torchvision
         import_torchvision()
     __import__(package)
