@@ -29,7 +29,6 @@ KNOWN = {
     "functionalized.program": "the operator is the program's own, and no rules are given",
     "data_dependent.program": "the symbol of n.item() is bound again where aot_eager traces the graph, and guards on it are extra",
     "gru_states.program": "a guard of not_() on a hidden size is extra",
-    "transformer_layers.program": "eps, a float that Dynamo specializes, is guarded where the layer is called",
     "mamba2.eval": "guards on the strides of chunks, a size divided by its quotient, differ in their Max(1, ...)",
     "longformer.eval": "a call of AOTAutograd finds its result of Dynamo's run, whose sizes have symbols that were replaced since",
     "led.eval": "as longformer",
