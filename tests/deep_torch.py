@@ -262,7 +262,7 @@ def check_partial(name):
     graph, = json.loads(done.stdout)["graphs"]
     assert graph["kind"] == "symtape_partial_dynamo_graph" and graph["calls"] > 100
     assert graph["mismatch"] == graph["unsupported"] == 0, graph
-    # The view that PyTorch refused is refused; the branch on data is no call.
+    # The view that PyTorch refused is refused; a branch on a size that depends on data is no call.
     assert graph["refused"] == (1 if name == "view_strides" else 0), graph
 
 

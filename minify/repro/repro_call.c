@@ -575,8 +575,10 @@ static void put_number_input(struct call_writer *w, node_id id)
         return;
     }
     struct buf text = BUF_INIT;
-    if (!repro_put_expr(w->r, &w->g->graph->pool->exprs, meta->sizes[0], &text))
+    if (!repro_put_expr(w->r, &w->g->graph->pool->exprs, meta->sizes[0], &text)) {
         repro_cannot(w->r, "nothing computes the number %.*s", STR_ARG(node->name));
+        buf_clear(&text);
+    }
     buf_puts(w->out, "    ");
     repro_put_name(w->r, w->out, w->g->names[id]);
     buf_puts(w->out, " = ");

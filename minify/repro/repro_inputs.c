@@ -60,6 +60,24 @@ static void check_input_node(struct repro *r, const struct graph *graph, const s
         repro_cannot(r, "the input %.*s is a %.*s", STR_ARG(node->name), STR_ARG(meta->wrapper));
 }
 
+/* Marks the symbols of compound sizes and numbers as needed: f contains them. */
+static void need_symbols_of(struct repro *r, const struct expr_pool *pool, expr_id expr)
+{
+    const struct expr *e = expr_at(pool, expr);
+    uint32_t symbol;
+    if (repro_bare_symbol(r, pool, expr, &symbol))
+        r->needed[symbol] = true;
+    for (uint32_t i = 0; i < e->n_children; i++)
+        need_symbols_of(r, pool, expr_child(pool, expr, i));
+}
+
+static void need_of_number(struct repro *r, const struct graph *graph, const struct node *node)
+{
+    const struct meta *meta = repro_meta(graph, node->meta);
+    if (node->op == NODE_PLACEHOLDER && meta && meta->kind == META_SYM)
+        need_symbols_of(r, &graph->pool->exprs, meta->sizes[0]);
+}
+
 static bool add_tensors(struct repro *r, bool *bound)
 {
     const struct repro_graph *g = &r->graphs.v[r->graphs.n - 1];
@@ -67,6 +85,7 @@ static bool add_tensors(struct repro *r, bool *bound)
         if (!g->used[i])
             continue;
         check_input_node(r, g->graph, &g->graph->nodes[i]);
+        need_of_number(r, g->graph, &g->graph->nodes[i]);
         if (is_tensor_input(g->graph, &g->graph->nodes[i]) && !add_repro_input(r, g, i, bound))
             return false;
     }
@@ -78,17 +97,6 @@ static bool add_tensors(struct repro *r, bool *bound)
             return false;
     }
     return true;
-}
-
-/* Marks the symbols of compound sizes as needed: a check in f contains them. */
-static void need_symbols_of(struct repro *r, const struct expr_pool *pool, expr_id expr)
-{
-    const struct expr *e = expr_at(pool, expr);
-    uint32_t symbol;
-    if (repro_bare_symbol(r, pool, expr, &symbol))
-        r->needed[symbol] = true;
-    for (uint32_t i = 0; i < e->n_children; i++)
-        need_symbols_of(r, pool, expr_child(pool, expr, i));
 }
 
 static void need_of_sizes(struct repro *r)

@@ -91,7 +91,7 @@ def f(x, w):
 if __name__ == "__main__":
     torch.compile(f, backend="aot_eager")(torch.randn(4, 8), torch.randn(8, requires_grad=True)).backward()
 """
-# torch.export(strict=True) meets a branch on values: no call fails.
+# Branches on values: of torch.export(strict=True), of a compile, in a function that Dynamo inlines, and of torch.export.
 BRANCH = """import torch
 class Gate(torch.nn.Module):
     def forward(self, x):
@@ -100,6 +100,22 @@ class Gate(torch.nn.Module):
             return h * 2
         return h - 1
 torch.export.export(Gate(), (torch.randn(4, 8),), strict=True)
+"""
+INLINED = """import torch
+def helper(z):
+    big = z.mean() > 0
+    w = z.exp()
+    while big:
+        w = w + 1
+    return w
+torch.compile(lambda x, y: helper((torch.sin(x) + y).view(-1)) * 2, dynamic=True, fullgraph=True)(torch.randn(6, 8), torch.randn(6, 8))
+"""
+NUMBER = """import torch
+class M(torch.nn.Module):
+    def forward(self, x, y):
+        n = y.sum().item()
+        return torch.sin(x) if n * 2 > 3 else x
+torch.export.export(M(), (torch.randn(6, 8), torch.ones(3, dtype=torch.int64)), dynamic_shapes=({0: torch.export.Dim("d")}, None))
 """
 # A symbolic size becomes a number.
 CONSTRAINT = """import torch
@@ -134,6 +150,7 @@ def main():
         # Inductor's caches do not know of changed lowerings: a run before would answer.
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
         for name, text in (("own", BACKEND), ("patch", PATCH), ("lowering", LOWERING), ("sizes", SIZES), ("operator_of_mine", OPERATOR), ("branch", BRANCH),
+                           ("inlined", INLINED), ("number", NUMBER),
                            ("constraint", CONSTRAINT), ("range", RANGE),
                            ("wrong", WRONG), ("several", SEVERAL), ("train", TRAIN),
                            ("large", VALUES % "a.abs() > 100"), ("values", VALUES % "a == torch.sin(torch.tensor(3.)) * 200"),
@@ -212,9 +229,16 @@ def main():
         assert "reproduced 1 of 1 times" in notes and " -> 1, symbols" in out and "\n# requires_grad " in out, out + notes
         _, notes = minify("-o", "no.tape", "--", python, "operator_of_mine.py", code=125)
         assert "--allow mine permits it, and minify --import FILE registers it" in notes, notes
-        _, notes = minify("-o", "branch.tape", "--", python, "branch.py", code=1)
+        out, notes = minify("-o", "branch.tape", "--", python, "branch.py")
         assert "0/0 failed in PyTorch: Unsupported: a branch depends on the value of a tensor" in notes, notes
-        assert "branch.py:5: if h.mean() > 0.1:, which is not in the graph; symtape diagnose branch.recording.tape explains" in notes, notes
+        assert "calls 4 -> 1" in out and "branch.py:5 in forward, code: if h.mean() > 0.1:" in out, out
+        assert "reproduced 1 of 1 times" in notes, notes
+        out, notes = minify("-o", "inlined.tape", "--", python, "inlined.py")
+        assert "calls 7 -> 1" in out and "inlined.py:5 in helper, code: while big:" in out, out
+        assert "reproduced 1 of 1 times" in notes and "True if big else False" in read("inlined.repro.py"), notes
+        out, notes = minify("-o", "number.tape", "--", python, "number.py")
+        assert "calls 5 -> 1" in out and "number.py:5 in forward, code: return torch.sin(x) if n * 2 > 3 else x" in out, out
+        assert "reproduced 1 of 1 times" in notes and "gt = (2 * u0) > 3" in read("number.repro.py"), notes
         out, notes = minify("-o", "constraint.tape", "--", python, "constraint.py")
         assert "(--torch-oracle constraints)" in notes and "reproduced 1 of 1 times" in notes and "calls 3 -> 1" in out, out + notes
         assert "fails with another message than the tape has" in notes, notes  # the input has another name

@@ -223,6 +223,17 @@ static void test_branch(void **state)
     holds(fx, &what, "n = torch.full((1,), 9)\n");
     holds(fx, &what, "    if item > 8:\n        pass\n");
     holds(fx, &what, "re.search(r\"Could not guard\", str(error))");
+    const char tensor[] = CLASS "    def forward(self, gt: \"b8[][]cpu\"):\n"
+                                "        truth: \"Sym(True)\" = _operator.truth(gt)\n"
+                                "        return ()\n";
+    holds(tensor, &what, "    True if gt else False\n");
+    /* What is asked is a condition on a number that only a tensor has. */
+    const char number[] = "# symtape candidate: partial_aot, torch 2.13.0, seed 0\n"
+                          "# symbol u0 in [-int_oo, int_oo] unbacked\n" CLASS
+                          "    def forward(self, gt: \"Sym(2*u0 > 3)\", u0: \"Sym(u0)\"):\n"
+                          "        truth: \"Sym(2*u0 > 3)\" = _operator.truth(gt)\n"
+                          "        return ()\n";
+    holds(number, &what, "    u0 = of_u0.clone().item()\n    gt = (2 * u0) > 3\n");
 }
 
 static void test_strides(void **state)

@@ -199,6 +199,7 @@ uint32_t env_of(PyObject *env);
 
 /* agent_stack.c */
 uint32_t stack_now(uint32_t context);
+uint32_t stack_of_text(PyObject *text); /* a string, as an FX node's stack_trace */
 /* Returns the innermost frame that is not SymInt's or ShapeEnv's own. */
 uint32_t asker_now(void);
 

@@ -141,6 +141,14 @@ static PyObject *place_now(PyObject *self, PyObject *none)
     return Py_BuildValue("(kk)", context, (unsigned long)stack_now((uint32_t)context));
 }
 
+/* stack_of(text) -> the number of the stack that a text in the format of tracebacks has */
+static PyObject *stack_of(PyObject *self, PyObject *text)
+{
+    (void)self;
+    bool can = agent_ready() && PyUnicode_Check(text);
+    return PyLong_FromUnsignedLong(can ? stack_of_text(text) : 0);
+}
+
 static PyObject *generation(PyObject *self, PyObject *none)
 {
     (void)self, (void)none;
@@ -230,6 +238,7 @@ static PyMethodDef methods[] = {
     { "wrap", wrap, METH_VARARGS, NULL },
     { "string", string, METH_O, NULL },
     { "place", place_now, METH_NOARGS, NULL },
+    { "stack_of", stack_of, METH_O, NULL },
     { "generation", generation, METH_NOARGS, NULL },
     { "opened", is_file_open, METH_NOARGS, NULL },
     { "now", ns_since_start, METH_NOARGS, NULL },

@@ -307,7 +307,7 @@ static uint32_t traced_stack(void)
 /* ------------------------------------------------------------------------------------------------
  * Frames that an FX node remembers. */
 
-static uint32_t text_stack(PyObject *text)
+uint32_t stack_of_text(PyObject *text)
 {
     PyObject *known = PyDict_GetItemWithError(agent.texts, text);
     struct event event;
@@ -336,7 +336,7 @@ static uint32_t node_stack(void)
     PyObject *globals = agent.globals[AGENT_fx_globals];
     PyObject *meta = globals ? agent_item(globals, ATTRIBUTE_current_meta) : NULL;
     PyObject *text = meta && PyDict_Check(meta) ? agent_item(meta, ATTRIBUTE_stack_trace) : NULL;
-    return text && PyUnicode_Check(text) && PyUnicode_GetLength(text) > 0 ? text_stack(text) : 0;
+    return text && PyUnicode_Check(text) && PyUnicode_GetLength(text) > 0 ? stack_of_text(text) : 0;
 }
 
 uint32_t stack_now(uint32_t context)

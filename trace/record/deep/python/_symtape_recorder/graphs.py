@@ -1,8 +1,10 @@
 """Graphs as they grow: each node is written when it is made, its result when that is known, so that
 a compile that raises or is killed leaves what it had traced."""
 import functools
+import os
 import sys
 import time
+import traceback
 import weakref
 
 GRAPH, NODE, META, ERASE, STATE, RENAME, SIZES = 16, 17, 18, 19, 20, 22, 23
@@ -12,6 +14,9 @@ OPEN, RETURNED, LOGGED, RAISED = range(4)
 
 # Nodes wait for their result until so many others were made; placeholders wait longer.
 PATIENCE = 64
+
+# Functions of Dynamo within which a branch on a tensor raises.
+JUMPS = {"inner", "raise_jump_graph_break"}
 
 
 class Tracked:
@@ -23,6 +28,7 @@ class Tracked:
         self.sizes = {}    # symbol -> its hint, of a graph that no compile has: PyTorch logs no symbols
         self.state = OPEN
         self.n_nodes = 0
+        self.has_branch = False  # that ended the trace
 
 
 class Sizes:
@@ -85,12 +91,24 @@ class Graphs:
             try:
                 ret = dispatch_trace(*args, **kwargs)
             except BaseException as error:
-                self.end_trace(before, RAISED, type(error).__name__)
+                self.end_trace(before, RAISED, error)
                 raise
             finally:
                 self.nesting -= 1
-            self.end_trace(before, RETURNED, "")
+            self.end_trace(before, RETURNED, None)
             return ret
+        return call
+
+    def watch_tracing(self, run):
+        """Dynamo traces a function; functions that it inlines are traced within."""
+        def call(translator, *args, **kwargs):
+            try:
+                return run(translator, *args, **kwargs)
+            except BaseException as error:
+                tracked = self.tracked.get(id(translator.output.graph))
+                if self.active and tracked is not None:
+                    self.add_branch(tracked, error)
+                raise
         return call
 
     def watch_constraints(self, produce_guards):
@@ -184,7 +202,9 @@ class Graphs:
         for key in [k for k, t in self.tracked.items() if k not in before and t.kind == AOT]:
             tracked = self.tracked[key]
             if tracked.state == OPEN:
-                self.set_state(tracked, state, error)
+                if error is not None:
+                    self.add_branch(tracked, error)
+                self.set_state(tracked, state, type(error).__name__ if error is not None else "")
             if not tracked.context:
                 self.last_traced = tracked.number
                 self.c.emit(SIZES, "4s", tracked.number, ",".join(
@@ -209,6 +229,25 @@ class Graphs:
             else:
                 self.set_state(tracked, RAISED, error)
             del self.tracked[key]
+
+    def add_branch(self, tracked, error):
+        """Adds the branch that ended the trace, as what Python asks of its condition: PyTorch makes no node of it."""
+        try:
+            node = branched_on(error) if tracked.kind == DYNAMO else last_that_is(error.cond, tracked)
+            if (number := tracked.numbers.get(node)) and not tracked.has_branch:
+                tracked.has_branch = True
+                tracked.n_nodes += 1
+                self.c.emit(NODE, "4444ss", tracked.number, tracked.n_nodes, self.stack_of(error), STATEMENT,
+                            f"truth_{tracked.n_nodes}", f"_operator.truth(\1{number}\2)")
+        except Exception:
+            pass  # the graph is then without it
+
+    def stack_of(self, error):
+        """Where the user's code raised: Dynamo says it, and otherwise the user's frames ran."""
+        others = tuple(os.path.dirname(file) + os.sep for file in (sys.modules["torch"].__file__, __file__))
+        stack = getattr(error, "real_stack", None) or traceback.StackSummary.from_list(
+            frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(others))
+        return self.c.stack_of("".join(stack.format()))
 
     # ---------------------------------------------------------------------------------------------
     # How a result is shown: as print_readable() does with strides and devices.
@@ -319,6 +358,27 @@ class Statement:
         if isinstance(a, sys.modules["torch"]._ops.OpOverload):
             return f"torch.ops.{a}"
         return repr(a)
+
+
+def branched_on(error):
+    """The node of the tensor that a branch of Dynamo's depends on; None if it raised elsewhere: `value` where
+    generic_jump() of torch/_dynamo/symbolic_convert.py raises."""
+    value = None
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_code.co_name in JUMPS and frame.f_code.co_filename.endswith("symbolic_convert.py"):
+            value = frame.f_locals.get("value")
+    is_tensor = isinstance(value, sys.modules["torch._dynamo.variables"].TensorVariable)
+    return value.as_proxy().node if is_tensor else None
+
+
+def last_that_is(condition, tracked):
+    """The last node whose value is a condition that depends on data (GuardOnDataDependentSymNode.cond)."""
+    torch = sys.modules["torch"]
+    for node in reversed(tracked.numbers):
+        value = node.meta.get("val")
+        if isinstance(value, torch.SymBool) and value.node.expr == condition:
+            return node
+    return None
 
 
 @functools.lru_cache(maxsize=4096)

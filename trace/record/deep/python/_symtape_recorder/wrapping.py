@@ -98,10 +98,11 @@ class Recorder:
         if level >= GRAPHS:
             self.hooks["torch._dynamo.output_graph"].append(self.on_output_graph)
             self.hooks["torch.export._trace"] = [self.on_export]
+            self.hooks["torch._dynamo.symbolic_convert"] = [self.on_symbolic_convert]
         if level >= ALL:
             self.hooks["torch.fx.experimental.symbolic_shapes"] = [self.on_symbolic_shapes]
             self.hooks["torch.fx.experimental.sym_node"] = [self.on_sym_node]
-            self.hooks["torch._dynamo.symbolic_convert"] = [self.on_symbolic_convert]
+            self.hooks["torch._dynamo.symbolic_convert"].append(self.count_instructions)
             self.hooks["torch._dynamo.output_graph"].append(self.on_compiler)
         os.register_at_fork(after_in_child=self.forked)
 
@@ -291,6 +292,9 @@ class Recorder:
         self.wrap(module.OutputGraph, "call_user_compiler", "mapped", None)
 
     def on_symbolic_convert(self, module):
+        self.replace(module.InstructionTranslatorBase, "run", self.graphs.watch_tracing)
+
+    def count_instructions(self, module):
         """Dynamo's handlers of bytecode instructions, each with its classes' tables (BytecodeDispatchTableMeta)."""
         counted = {}
         for owner in list(module.__dict__.values()):
