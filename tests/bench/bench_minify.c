@@ -113,9 +113,9 @@ static void run_shape(unsigned n)
         const char *name;
         struct shape_options how;
     } cases[] = {
-        { "a call is refused", { SHAPE_EXPECT, { "", 0 }, { "aten.relu=refuse", 16 } } },
-        { "a guard", { SHAPE_GUARD, { "Eq(s0, s2)", 10 }, { "", 0 } } },
-        { "guards>=1, no location", { SHAPE_COST, { "guards>=1", 9 }, { "", 0 } } },
+        { "a call is refused", { .question = SHAPE_EXPECT, .inject = { "aten.relu=refuse", 16 } } },
+        { "a guard", { .question = SHAPE_GUARD, .what = { "Eq(s0, s2)", 10 } } },
+        { "guards>=1, no location", { .question = SHAPE_COST, .what = { "guards>=1", 9 } } },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err err = { 0 };

@@ -4,7 +4,7 @@ with the same predicate in the same run. tests/bench/README.md says how to read 
 nothing.
 
 usage: text_peers.py [--graphs N] [--kinds any,flow] [--least CALLS] [--most CALLS] [--seconds S]
-                     [--shrinkray PROGRAM] [--seed N] [-v]
+                     [--shrinkray PROGRAM] [--seed N]
 
 fx_minifier needs a Python that has torch ($SYMTAPE_PYTHON). A tool that is not there is left out."""
 import argparse
