@@ -155,11 +155,14 @@ static double without(double ns, double part)
     return ns > part ? ns - part : 0;
 }
 
-/* Returns the mean of an operator's times, or, if there are few, with that of all operators. */
-static double own_mean(const struct path_time *own, double expected)
+/* How many of an operator's dispatches what is expected of them stands for. Keys and entries differ
+ * less between operators than what is computed. */
+static const double PATH_WEIGHT = 0.25, LOOK_UP_WEIGHT = 8;
+
+/* Returns the mean of an operator's times, or, if there are few, with what is expected of them. */
+static double own_mean(const struct path_time *own, double expected, double weight)
 {
-    enum { EXPECTED_WEIGHT = 4 }; /* dispatches that what is expected stands for */
-    return (own->ns + EXPECTED_WEIGHT * expected) / ((double)own->count + EXPECTED_WEIGHT);
+    return (own->ns + weight * expected) / ((double)own->count + weight);
 }
 
 static const struct operator_times *find_operator(const struct dispatch_times *t, struct str op)
@@ -172,13 +175,13 @@ static const struct operator_times *find_operator(const struct dispatch_times *t
 static double key_mean(const struct dispatch_times *t, struct str op)
 {
     const struct operator_times *row = find_operator(t, op);
-    return row ? own_mean(&row->key, mean(&t->key)) : mean(&t->key);
+    return row ? own_mean(&row->key, mean(&t->key), LOOK_UP_WEIGHT) : mean(&t->key);
 }
 
 static double entry_mean(const struct dispatch_times *t, struct str op)
 {
     const struct operator_times *row = find_operator(t, op);
-    return row ? own_mean(&row->entry, mean(&t->entry)) : mean(&t->entry);
+    return row ? own_mean(&row->entry, mean(&t->entry), LOOK_UP_WEIGHT) : mean(&t->entry);
 }
 
 /* Returns what is left of a dispatch that was computed without its key and its entry: some of it
@@ -190,19 +193,15 @@ static double bare_time(const struct dispatch_times *t, struct str op, double co
     return bare > LEAST * computed ? bare : LEAST * computed;
 }
 
-/* Returns what a dispatch takes without the cache that was computed in `bare` the first time, and
- * that asks nothing new: PyTorch keeps what it found out about expressions. The fast path, and the
- * meta kernels of views (_reshape_view_helper in torch/_refs), compare sizes all the same. SHARE
- * and MOST are fitted to five models with PyTorch 2.13 (tests/ablations_torch.py --all): what their
- * ablations of the cache save is 15 % off in the median, and that of llama has the wrong sign; for
- * three others it is 16 to 23 % off. */
-static double known_time(const struct dispatch_times *t, struct str op, enum dispatch_path path,
-                         double bare)
+/* Returns what a dispatch takes without the cache whose result was computed before, in `bare`: as
+ * long, but for what the first computation asks of ShapeEnv and sympy, which keep what they found:
+ * that was most of a long one, hence the limit. Within other dispatches it takes less: those of the
+ * first computation have more sizes. The share and the limit are fitted to eleven models with
+ * PyTorch 2.13 (tests/ablations_torch.py --all). */
+static double known_time(const struct dispatch_times *t, double bare, bool nested)
 {
-    static const double SHARE = 0.6, MOST = 3; /* dispatches of ProxyTorchDispatchMode */
-    bool compares = path != PATH_COMPUTED || str_is(op, "aten.view.default") ||
-                    str_is(op, "aten._unsafe_view.default");
-    double known = compares ? bare : SHARE * bare, most = MOST * mean_of_all(t, PATH_PROXY);
+    static const double NESTED_SHARE = 0.6, MOST = 6; /* dispatches of ProxyTorchDispatchMode */
+    double known = nested ? NESTED_SHARE * bare : bare, most = MOST * mean_of_all(t, PATH_PROXY);
     return known < most || most <= 0 ? known : most;
 }
 
@@ -216,12 +215,10 @@ static void add_nested(struct dispatch_times *t, const struct deep_dispatch *d)
     else
         bare = bare_time(t, d->op,
                          path == PATH_HIT ? dispatch_time_mean(t, d->op, PATH_COMPUTED) : bare);
-    if (path == PATH_HIT || path == PATH_BYPASS)
-        path = PATH_COMPUTED;
     row->nested_bare.count += d->count;
     row->nested_bare.ns += (double)d->count * bare;
     row->nested_known.count += d->count;
-    row->nested_known.ns += (double)d->count * known_time(t, d->op, path, bare);
+    row->nested_known.ns += (double)d->count * known_time(t, bare, true);
 }
 
 static void find_nested(struct dispatch_times *t, const struct deep *deep, const bool *replayed)
@@ -367,7 +364,12 @@ double dispatch_time_mean(const struct dispatch_times *times, struct str op,
 {
     double expected = mean_of_all(times, path) * cost_operator_factor(times->release, op, path);
     const struct operator_times *row = find_operator(times, op);
-    return row ? own_mean(&row->path[path], expected) : expected;
+    /* The fast path takes no longer than what it stands for. */
+    if (path == PATH_FAST && row && row->path[PATH_COMPUTED].count) {
+        double computed = mean(&row->path[PATH_COMPUTED]);
+        expected = expected < computed ? expected : computed;
+    }
+    return row ? own_mean(&row->path[path], expected, PATH_WEIGHT) : expected;
 }
 
 /* Takes up to n of what is left. */
@@ -421,48 +423,98 @@ static const struct pass_operator *same_row(const struct replay *replay,
 /* Returns what a dispatch takes without the cache that the cache had before. Where operators have
  * no keys and entries of their own `bare` is too rough, and it takes as long as a hit without its
  * key. */
-static double had_time(const struct dispatch_times *t, struct str op, enum dispatch_path path,
-                       double bare)
+static double had_time(const struct dispatch_times *t, struct str op, double bare)
 {
-    return t->by_operator ? known_time(t, op, path, bare)
+    return t->by_operator ? known_time(t, bare, false)
                           : without(dispatch_time_mean(t, op, PATH_HIT), mean(&t->key));
 }
 
-/* Returns the time that n dispatches on a path spare which are computed without the cache, beside
- * those of the baseline: their keys and entries, and what is known. old: how many the baseline has
- * by path; the cache had the rest. */
-static double spared_on_path(const struct dispatch_times *t, struct str op, enum dispatch_path path,
-                             uint64_t n, const uint64_t old[DISPATCH_PATHS + 1])
+/* Dispatches that are computed without the cache on one path. */
+struct uncached {
+    uint64_t first;    /* the baseline computed them, too */
+    uint64_t bypassed; /* it did so, and not for the cache */
+    uint64_t known;    /* the cache had them */
+};
+
+static const enum dispatch_path COMPUTING[] = { PATH_FAST, PATH_SLOW, PATH_COMPUTED };
+enum { COMPUTING_PATHS = sizeof COMPUTING / sizeof *COMPUTING };
+
+/* Splits a row's dispatches that are computed without the cache, by path of COMPUTING. left: how
+ * many dispatches of the operator the baseline computed by path, of which these are taken. */
+static void split_uncached(const struct pass_operator *row, uint64_t left[DISPATCH_PATHS + 1],
+                           struct uncached ret[COMPUTING_PATHS])
 {
-    double each = dispatch_time_mean(t, op, path), bare = bare_time(t, op, each);
-    uint64_t first = take(&n, old[path]);
-    uint64_t bypassed = path == PATH_COMPUTED ? take(&n, old[PATH_BYPASS]) : 0;
-    double bypass = without(dispatch_time_mean(t, op, PATH_BYPASS), key_mean(t, op));
-    return (double)first * (each - bare) + (double)bypassed * (each - bypass) +
-           (double)n * without(each, had_time(t, op, path, bare));
+    uint64_t counts[DISPATCH_PATHS + 1], uncached = row->paths.uncached;
+    dispatch_path_counts(row, counts);
+    for (size_t i = 0; i < COMPUTING_PATHS; i++) {
+        enum dispatch_path path = COMPUTING[i];
+        uint64_t n = take(&uncached, counts[path]);
+        ret[i].first = take(&left[path], n);
+        ret[i].bypassed = path == PATH_COMPUTED ? take(&left[PATH_BYPASS], n - ret[i].first) : 0;
+        ret[i].known = n - ret[i].first - ret[i].bypassed;
+    }
 }
 
-/* Returns the time that calls spare which are computed without the cache. All of a row that the
- * baseline does not have are the first of their kind. */
-static double spared_look_ups(const struct dispatch_times *t, const struct pass_operator *row,
-                              const struct pass_operator *before,
-                              const uint64_t counts[DISPATCH_PATHS + 1])
+/* Returns the time that dispatches on a path spare which are computed without the cache: their
+ * keys and entries, and what is known. */
+static double spared_on_path(const struct dispatch_times *t, struct str op, enum dispatch_path path,
+                             const struct uncached *n)
 {
-    static const enum dispatch_path PATHS[] = { PATH_FAST, PATH_SLOW, PATH_COMPUTED };
-    uint64_t left = row->paths.uncached, old[DISPATCH_PATHS + 1];
-    double ret = 0;
-    dispatch_path_counts(before ? before : row, old);
-    for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS; i++)
-        ret += spared_on_path(t, row->op, PATHS[i], take(&left, counts[PATHS[i]]), old);
+    double each = dispatch_time_mean(t, op, path), bare = bare_time(t, op, each);
+    double bypass = without(dispatch_time_mean(t, op, PATH_BYPASS), key_mean(t, op));
+    return (double)n->first * (each - bare) + (double)n->bypassed * (each - bypass) +
+           (double)n->known * without(each, had_time(t, op, bare));
+}
+
+/* Adds what a baseline computed of an operator, in all passes. Returns whether it has the operator.
+ */
+static bool add_baseline(const struct replay *baseline, struct str op,
+                         uint64_t sums[DISPATCH_PATHS + 1])
+{
+    bool ret = false;
+    for (size_t i = 0; baseline && i < baseline->n_pass_operators; i++) {
+        uint64_t counts[DISPATCH_PATHS + 1];
+        if (!str_eq(baseline->pass_operators[i].op, op))
+            continue;
+        dispatch_path_counts(&baseline->pass_operators[i], counts);
+        for (unsigned path = 0; path <= DISPATCH_PATHS; path++)
+            sums[path] += counts[path];
+        ret = true;
+    }
     return ret;
 }
 
+/* Returns the time that the calls of a replay's row spare which are computed without the cache.
+ * What the baseline computed comes first, in whichever pass; of an operator that it does not have,
+ * all are the first of their kind. */
+static double spared_look_ups(const struct dispatch_times *t, const struct replay *replay,
+                              size_t row, const struct replay *baseline)
+{
+    struct str op = replay->pass_operators[row].op;
+    struct uncached uncached[COMPUTING_PATHS];
+    uint64_t left[DISPATCH_PATHS + 1] = { 0 };
+    double ret = 0;
+    if (!replay->pass_operators[row].paths.uncached)
+        return 0;
+    if (!add_baseline(baseline, op, left))
+        dispatch_path_counts(&replay->pass_operators[row], left);
+    else
+        for (size_t i = 0; i < row; i++)
+            if (str_eq(replay->pass_operators[i].op, op))
+                split_uncached(&replay->pass_operators[i], left, uncached);
+    split_uncached(&replay->pass_operators[row], left, uncached);
+    for (size_t i = 0; i < COMPUTING_PATHS; i++)
+        ret += spared_on_path(t, op, COMPUTING[i], &uncached[i]);
+    return ret;
+}
+
+/* Returns whether a replay has the operator in a pass; NULL has none. */
 static bool has_row(const struct replay *replay, struct str op)
 {
     size_t i = 0;
-    while (i < replay->n_pass_operators && !str_eq(replay->pass_operators[i].op, op))
+    while (replay && i < replay->n_pass_operators && !str_eq(replay->pass_operators[i].op, op))
         i++;
-    return i < replay->n_pass_operators;
+    return replay && i < replay->n_pass_operators;
 }
 
 /* What dispatches take without the cache of those operators that are called within others and have
@@ -489,9 +541,9 @@ static struct nested_rest rest_of(const struct dispatch_times *t, const struct r
 /* Returns the time of n dispatches within calls of the row. Where the cache is off for the row it
  * is off for them, too. */
 static double nested_time(const struct dispatch_times *t, const struct pass_operator *row,
-                          const struct pass_operator *before, const struct nested_rest *rest,
-                          uint64_t n)
+                          const struct replay *baseline, const struct nested_rest *rest, uint64_t n)
 {
+    const struct pass_operator *before = same_row(baseline, row);
     const struct pass_paths *p = &row->paths;
     bool off = p->uncached && !p->hits && !p->misses && !p->step_hits && !p->step_misses;
     double all = mean(&t->nested);
@@ -501,24 +553,25 @@ static double nested_time(const struct dispatch_times *t, const struct pass_oper
     if (off) {
         const bool own = t->by_operator && rest->bare.count;
         computed = own ? mean(&rest->bare) : without(computed, mean(&t->key) + mean(&t->entry));
-        misses = before ? before->paths.step_misses : n;
+        misses = before ? before->paths.step_misses : has_row(baseline, row->op) ? 0 : n;
         all = own ? mean(&rest->known) : without(hit, mean(&t->key));
     }
     misses = take(&n, misses);
     return (double)hits * hit + (double)misses * computed + (double)n * all;
 }
 
-/* Adds the time of an operator by path; that of DISPATCH_PATHS is of nested dispatches. */
-static void add_operator(const struct dispatch_times *t, const struct pass_operator *row,
-                         const struct pass_operator *before, const struct nested_rest *rest,
+/* Adds the time of a row of a replay by path; that of DISPATCH_PATHS is of nested dispatches. */
+static void add_operator(const struct dispatch_times *t, const struct replay *replay, size_t i,
+                         const struct replay *baseline, const struct nested_rest *rest,
                          double ns[DISPATCH_PATHS + 1])
 {
+    const struct pass_operator *row = &replay->pass_operators[i];
     uint64_t counts[DISPATCH_PATHS + 1];
     dispatch_path_counts(row, counts);
-    for (unsigned i = 0; i <= PATH_PROXY; i++)
-        ns[i] += (double)counts[i] * dispatch_time_mean(t, row->op, (enum dispatch_path)i);
-    ns[PATH_COMPUTED] -= spared_look_ups(t, row, before, counts);
-    ns[DISPATCH_PATHS] += nested_time(t, row, before, rest, counts[DISPATCH_PATHS]);
+    for (unsigned path = 0; path <= PATH_PROXY; path++)
+        ns[path] += (double)counts[path] * dispatch_time_mean(t, row->op, (enum dispatch_path)path);
+    ns[PATH_COMPUTED] -= spared_look_ups(t, replay, i, baseline);
+    ns[DISPATCH_PATHS] += nested_time(t, row, baseline, rest, counts[DISPATCH_PATHS]);
 }
 
 /* Estimates the time of the dispatches that the replay counted in its passes, by path. before: the
@@ -540,8 +593,7 @@ static void times_by_path(const struct dispatch_times *times, const struct repla
         all.detaches += replay->passes[i].detaches;
     }
     for (size_t i = 0; i < replay->n_pass_operators; i++) {
-        const struct pass_operator *row = &replay->pass_operators[i];
-        add_operator(times, row, same_row(before, row), &rest, ns);
+        add_operator(times, replay, i, before, &rest, ns);
         dispatches += replay->pass_operators[i].paths.dispatches;
         proxy += replay->pass_operators[i].paths.proxy;
     }
@@ -563,14 +615,15 @@ double dispatch_times_of(const struct dispatch_times *times, const struct replay
     return ret;
 }
 
-/* Returns by how much a call that the fast path answered takes longer on another path than others
- * of its operator there: what the fast path asked first, it asks all the same, and it has symbolic
- * sizes, which those others need not have. */
-static double longer_than_others(const struct dispatch_times *t, struct str op,
-                                 enum dispatch_path path)
+/* Returns what a call that the fast path answered takes if it does not: most of what the fast path
+ * asks first is asked all the same. Calls that were never answered tell little about it: they need
+ * not have symbolic sizes, or they are broadcast. The share is fitted as those of known_time(). */
+static double unanswered_time(const struct dispatch_times *t, struct str op)
 {
-    double all = mean_of_all(t, path), fast = dispatch_time_mean(t, op, PATH_FAST);
-    return without(fast > all ? fast : all, dispatch_time_mean(t, op, path));
+    static const double SHARE = 0.8;
+    double asked = SHARE * dispatch_time_mean(t, op, PATH_FAST);
+    double computed = dispatch_time_mean(t, op, PATH_COMPUTED);
+    return computed > asked ? computed : asked;
 }
 
 /* Returns the time that calls take longer which the fast path does not answer: because they do not
@@ -585,11 +638,13 @@ static double without_fast_path(const struct dispatch_times *t, const struct rep
         uint64_t answers = old ? less(old->paths.answers, row->paths.answers) : 0;
         uint64_t attempts = old ? less(old->paths.attempts, row->paths.attempts) : 0;
         uint64_t skipped = take(&computed, attempts);
+        computed += row->paths.bypasses; /* they are on the slow path only if they attempt it */
         uint64_t slow = take(&computed, less(answers, attempts));
-        if (skipped)
-            ret += (double)skipped * longer_than_others(t, row->op, PATH_COMPUTED);
-        if (slow)
-            ret += (double)slow * longer_than_others(t, row->op, PATH_SLOW);
+        if (!skipped && !slow)
+            continue;
+        double time = unanswered_time(t, row->op);
+        ret += (double)skipped * (time - dispatch_time_mean(t, row->op, PATH_COMPUTED));
+        ret += (double)slow * (time - dispatch_time_mean(t, row->op, PATH_SLOW));
     }
     return ret;
 }
