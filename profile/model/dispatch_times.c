@@ -155,8 +155,8 @@ static double without(double ns, double part)
     return ns > part ? ns - part : 0;
 }
 
-/* How many of an operator's dispatches what is expected of them stands for. Keys and entries differ
- * less between operators than what is computed. */
+/* What is expected of an operator counts as much as this many measured dispatches of it. Keys and
+ * entries differ less between operators than what is computed. */
 static const double PATH_WEIGHT = 0.25, LOOK_UP_WEIGHT = 8;
 
 /* Returns the mean of an operator's times, or, if there are few, with what is expected of them. */
@@ -439,19 +439,32 @@ struct uncached {
 static const enum dispatch_path COMPUTING[] = { PATH_FAST, PATH_SLOW, PATH_COMPUTED };
 enum { COMPUTING_PATHS = sizeof COMPUTING / sizeof *COMPUTING };
 
+/* Takes as many from both as the smaller one has, and returns how many. */
+static uint64_t take_both(uint64_t *from, uint64_t *left)
+{
+    uint64_t ret = take(left, *from);
+    *from -= ret;
+    return ret;
+}
+
 /* Splits a row's dispatches that are computed without the cache, by path of COMPUTING. left: how
- * many dispatches of the operator the baseline computed by path, of which these are taken. */
+ * many dispatches of the operator the baseline computed by path, of which these are taken: first on
+ * their own path, then those that another ablation has on another one. */
 static void split_uncached(const struct pass_operator *row, uint64_t left[DISPATCH_PATHS + 1],
                            struct uncached ret[COMPUTING_PATHS])
 {
     uint64_t counts[DISPATCH_PATHS + 1], uncached = row->paths.uncached;
     dispatch_path_counts(row, counts);
     for (size_t i = 0; i < COMPUTING_PATHS; i++) {
-        enum dispatch_path path = COMPUTING[i];
-        uint64_t n = take(&uncached, counts[path]);
-        ret[i].first = take(&left[path], n);
-        ret[i].bypassed = path == PATH_COMPUTED ? take(&left[PATH_BYPASS], n - ret[i].first) : 0;
-        ret[i].known = n - ret[i].first - ret[i].bypassed;
+        uint64_t n = take(&uncached, counts[COMPUTING[i]]);
+        ret[i].first = take(&left[COMPUTING[i]], n);
+        ret[i].known = n - ret[i].first;
+    }
+    for (size_t i = 0; i < COMPUTING_PATHS; i++) {
+        for (size_t k = 0; k < COMPUTING_PATHS; k++)
+            ret[i].first += take_both(&ret[i].known, &left[COMPUTING[k]]);
+        ret[i].bypassed =
+            COMPUTING[i] == PATH_COMPUTED ? take_both(&ret[i].known, &left[PATH_BYPASS]) : 0;
     }
 }
 

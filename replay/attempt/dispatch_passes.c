@@ -335,6 +335,7 @@ static bool walk_pass(struct pass_run *run, const struct pass_walk *walk)
     ops_reset(ops);
     ops_stats_clear(ops);
     ops_set_model_mode(ops, walk->mode);
+    ops_leave_backward(ops, walk->mode == MODEL_FUNCTIONAL);
     if (!walk->from)
         ops_model_next_pass(ops);
     run->walk = walk;
@@ -451,6 +452,7 @@ bool passes_run(struct pass_run *run)
             w->err = (struct err){ .kind = ERR_NONE };
     }
     ops_set_model_mode(w->ops, MODEL_NOTHING);
+    ops_leave_backward(w->ops, false);
     w->counts = false;
     aot_inputs_release(&run->aot_inputs);
     vec_release(&run->passed);

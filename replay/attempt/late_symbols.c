@@ -60,6 +60,7 @@ struct late_symbols {
     vec_of(struct str)
     guard_names;         /* their symbols */
     uint32_t guard_line; /* of the guard whose symbols are noted */
+    uint64_t looks;      /* at arguments of calls that follow others (others_take()) */
     bool failed;         /* out of memory */
     struct buf text;
     struct arena arena;
@@ -462,21 +463,40 @@ static bool takes_alike(const struct program *p, const struct step *step, const 
 }
 
 /* Returns whether one of the next calls at a call's line takes an input that is printed alike, too:
- * then that one may have asked for the guards of the line. */
-static bool others_take(const struct program *p, uint32_t at, const node_id *input, node_id number)
+ * then that one may have asked for the guards of the line. A graph that was made to take long is
+ * looked at in part. */
+static bool others_take(struct late_symbols *l, uint32_t at, const node_id *input, node_id number)
 {
-    enum { NEXT_STEPS = 64 };
+    enum { NEXT_STEPS = 64, MOST_LOOKS = 1 << 24 };
+    const struct program *p = l->program;
     bool ret = false;
-    for (uint32_t i = at + 1; i < p->n_steps && i <= at + NEXT_STEPS && !ret; i++)
+    for (uint32_t i = at + 1;
+         i < p->n_steps && i <= at + NEXT_STEPS && !ret && l->looks < MOST_LOOKS; i++) {
+        l->looks += 1 + p->steps[i].n_patches;
         ret = step_is_call(&p->steps[i]) && p->renamed[i].n &&
               p->renamed[i].guards == p->renamed[at].guards &&
               takes_alike(p, &p->steps[i], input, number);
+    }
     return ret;
+}
+
+/* Returns the next argument of a call that is an input printed like a number, from patch k on, for
+ * which no other input is noted; n_patches: there is none. */
+static uint32_t next_alike(const struct program *p, const struct step *step, const node_id *input,
+                           node_id number, uint32_t k)
+{
+    for (; k < step->n_patches; k++) {
+        const struct patch *patch = &p->patches[step->first_patch + k];
+        if (patch->other == NODE_NONE && patch->from < step->node &&
+            is_printed_alike(p, input[patch->from], number))
+            return k;
+    }
+    return k;
 }
 
 /* Notes for the calls that do not take an input's tensor that they may have taken the input in
  * place of another one of its group, if guards were recorded at their lines: before the first use
- * of the tensor only the last such call of a line. */
+ * of the tensor only a call of a line that no other one follows soon. */
 static void note_other(struct late_symbols *l, const struct number_input *number,
                        const node_id *input)
 {
@@ -488,15 +508,13 @@ static void note_other(struct late_symbols *l, const struct number_input *number
         bool takes =
             step_is_call(step) && tensor != NODE_NONE && takes_node(p, step, input, tensor);
         used |= takes;
-        if (takes || !step_is_call(step) || !p->renamed[step->node].n ||
-            (!used && others_take(p, i, input, number->node)))
+        if (takes || !step_is_call(step) || !p->renamed[step->node].n)
             continue;
-        for (uint32_t k = 0; k < step->n_patches; k++) {
-            struct patch *patch = &p->patches[step->first_patch + k];
-            if (patch->other == NODE_NONE && patch->from < i &&
-                is_printed_alike(p, input[patch->from], number->node))
-                patch->other = number->node;
-        }
+        uint32_t k = next_alike(p, step, input, number->node, 0);
+        if (k == step->n_patches || (!used && others_take(l, i, input, number->node)))
+            continue;
+        for (; k < step->n_patches; k = next_alike(p, step, input, number->node, k))
+            p->patches[step->first_patch + k].other = number->node;
     }
 }
 

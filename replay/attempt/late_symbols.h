@@ -19,9 +19,9 @@
  *
  * Several calls may have a line. Where the first guard of the line that compares two inputs has
  * other symbols as well, it is of a call that has these in its arguments. If the graph prints the
- * size of that call's own tensor, the call took the other input. The program may have read that
- * from a tensor that it uses later, if no later call of the line takes such an input, or in no
- * call.
+ * size of that call's own tensor, the call took the other input. That other input may be a size of
+ * a tensor that only later calls take, if no call that soon follows at the line takes such an
+ * input; a size of a tensor that no call takes; or a number of the program.
  */
 #ifndef SYMTAPE_REPLAY_ATTEMPT_LATE_SYMBOLS_H
 #define SYMTAPE_REPLAY_ATTEMPT_LATE_SYMBOLS_H

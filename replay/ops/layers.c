@@ -105,3 +105,8 @@ void ops_set_autograd(struct ops *ops, bool on)
         ops_forget_calls(ops);
     ops->autograd = on;
 }
+
+void ops_leave_backward(struct ops *ops, bool on)
+{
+    ops->backward_left = on;
+}

@@ -51,5 +51,8 @@ void ops_set_export(struct ops *ops, bool on);
 /* With `on`, the program's tensors require gradients: autograd clones what some calls change in
  * place. Off at first. */
 void ops_set_autograd(struct ops *ops, bool on);
+/* With `on`, autograd functions only run forward: AOTAutograd traces them, and autograd runs their
+ * backwards. Dynamo traces both. */
+void ops_leave_backward(struct ops *ops, bool on);
 
 #endif

@@ -15,9 +15,10 @@ static bool requires_gradient(const struct program *p, node_id node)
            (p->first[node].kind == VALUE_TENSOR && p->first[node].u.tensor.meta->requires_grad);
 }
 
-bool gradients_pass(struct ops *ops, const struct program *p, const struct step *step)
+bool gradients_pass(struct ops *ops, const struct program *p, const struct step *step,
+                    bool disabled)
 {
-    ops_forget_gradients(ops);
+    ops_forget_gradients(ops, disabled);
     for (uint32_t i = 0; i < step->n_patches; i++) {
         const struct patch *patch = &p->patches[step->first_patch + i];
         if (patch->at->kind == VALUE_TENSOR && requires_gradient(p, patch->from) &&

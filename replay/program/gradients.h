@@ -6,9 +6,10 @@
 
 #include "replay/program/program.h"
 
-/* Tells the operators which arguments of the step require a gradient (ops_note_gradient()). False:
- * out of memory. */
-bool gradients_pass(struct ops *ops, const struct program *p, const struct step *step);
+/* Tells the operators which arguments of the step require a gradient (ops_note_gradient()), and
+ * whether gradients are disabled. False: out of memory. */
+bool gradients_pass(struct ops *ops, const struct program *p, const struct step *step,
+                    bool disabled);
 
 /* Notes of a call that was made whether its result requires a gradient. *disabled: whether calls
  * are not recorded; set by a call of torch.set_grad_enabled(). */

@@ -113,7 +113,7 @@ static struct call_result call_step(struct walker *w, const struct program *p,
 {
     const struct arguments arguments = step_arguments(step);
     struct call_result ret = { .outcome = OP_UNSUPPORTED };
-    if (!gradients_pass(w->ops, p, step)) {
+    if (!gradients_pass(w->ops, p, step, w->grad_disabled)) {
         fail_memory(w);
         return ret;
     }
@@ -191,13 +191,18 @@ static void note_error(struct walker *w, struct program *p, const struct step *s
 
 /* Returns whether a later call changes the meta of a result in place (PyTorch's tag inplace_view)
  * to the recorded one. Dynamo's graph is printed when it is done, and each name of a tensor with
- * the meta that the tensor has by then. */
-static bool is_changed_later(const struct program *p, const struct step *step)
+ * the meta that the tensor has by then; dtype and device do not change. */
+static bool is_changed_later(const struct program *p, const struct step *step, struct value got)
 {
     enum { NEXT_STEPS = 4096 };
-    static const char *const names[] = { "as_strided_", "resize_",    "resize_as_",
-                                         "squeeze_",    "swapaxes_",  "swapdims_",
-                                         "t_",          "transpose_", "unsqueeze_" };
+    static const char *const names[] = { "as_strided_", "resize_",   "resize_as_", "set_",
+                                         "squeeze_",    "swapaxes_", "swapdims_",  "t_",
+                                         "transpose_",  "unsqueeze_" };
+    const struct expected *e = step->expected;
+    if (got.kind != VALUE_TENSOR || e->kind != EXPECT_TENSOR ||
+        got.u.tensor.meta->dtype != e->dtype ||
+        (e->device.type != DEVICE_NONE && !device_equal(got.u.tensor.meta->device, e->device)))
+        return false;
     for (uint32_t i = step->node + 1; i < p->n_steps && i <= step->node + NEXT_STEPS; i++) {
         const struct step *later = &p->steps[i];
         if (later->object != step->object || !step_is_call(later) ||
@@ -229,7 +234,7 @@ static void compare_result(struct walker *w, struct program *p, const struct ste
     note->pending = true;
     if (compare_value(w->ops, e, result->value) == LIKE_OTHER) {
         note->pending = false;
-        if (is_changed_later(p, step))
+        if (is_changed_later(p, step, result->value))
             return;
         note->outcome = OUTCOME_MISMATCH;
         note->adopted = true;

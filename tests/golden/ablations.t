@@ -50,7 +50,7 @@ Several at once, and what they do to each other.
     baseline          938           3,742         200    822           105    99       1,307     489          4.86 s     0 ns                    -            -
     cache             938           7,581         693    822           675   657           0       0          5.92 s  -1.06 s  -1.44 s to -43.1 ms            -
     fastpath          938           3,937         195    822             0     0       1,391     568          5.07 s  -215 ms   -384 ms to -120 ms            -
-    cache+fastpath    938           9,867         693    822             0     0           0       0          7.72 s  -2.86 s   -4.11 s to -1.33 s       -2,091
+    cache+fastpath    938           9,867         693    822             0     0           0       0          7.66 s  -2.80 s   -4.04 s to -1.28 s       -2,091
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 9 % off in the median of 17 recordings
 
 A program that Dynamo did not trace has no passes.

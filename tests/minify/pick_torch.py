@@ -117,6 +117,23 @@ class M(torch.nn.Module):
         return torch.sin(x) if n * 2 > 3 else x
 torch.export.export(M(), (torch.randn(6, 8), torch.ones(3, dtype=torch.int64)), dynamic_shapes=({0: torch.export.Dim("d")}, None))
 """
+# A size of an input in the condition, of which PyTorch's error has the hint; and a fake kernel that asks what the program only has.
+MIXED = NUMBER.replace("n * 2 > 3", "n > x.shape[0]")
+KERNEL = """import torch
+@torch.library.custom_op("mine::pick", mutates_args=())
+def pick(x: torch.Tensor) -> torch.Tensor:
+    return x.clone()
+@pick.register_fake
+def _(x):
+    return x.new_empty(1) if x.shape[0] == 3 else x.new_empty(2)
+class M(torch.nn.Module):
+    def forward(self, x, y):
+        n = y.sum().item()
+        torch._check(n >= 0)
+        k = torch.sym_ite(n == 3, 1, 2)
+        return pick(torch.zeros(n)), x + k
+torch.export.export(M(), (torch.randn(6, 8), torch.ones(3, dtype=torch.int64)))
+"""
 # A symbolic size becomes a number.
 CONSTRAINT = """import torch
 class M(torch.nn.Module):
@@ -150,7 +167,7 @@ def main():
         # Inductor's caches do not know of changed lowerings: a run before would answer.
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
         for name, text in (("own", BACKEND), ("patch", PATCH), ("lowering", LOWERING), ("sizes", SIZES), ("operator_of_mine", OPERATOR), ("branch", BRANCH),
-                           ("inlined", INLINED), ("number", NUMBER),
+                           ("inlined", INLINED), ("number", NUMBER), ("mixed", MIXED), ("kernel", KERNEL),
                            ("constraint", CONSTRAINT), ("range", RANGE),
                            ("wrong", WRONG), ("several", SEVERAL), ("train", TRAIN),
                            ("large", VALUES % "a.abs() > 100"), ("values", VALUES % "a == torch.sin(torch.tensor(3.)) * 200"),
@@ -239,6 +256,10 @@ def main():
         out, notes = minify("-o", "number.tape", "--", python, "number.py")
         assert "calls 5 -> 1" in out and "number.py:5 in forward, code: return torch.sin(x) if n * 2 > 3 else x" in out, out
         assert "reproduced 1 of 1 times" in notes and "gt = (2 * u0) > 3" in read("number.repro.py"), notes
+        out, notes = minify("-o", "mixed.tape", "--", python, "mixed.py")
+        assert "reproduced 1 of 1 times" in notes and "_operator.truth" in out, out + notes
+        _, notes = minify("-o", "kernel.tape", "--", python, "kernel.py", code=125)
+        assert "cannot tell whether it fails: calls torch.ops.mine.pick.default" in notes, notes
         out, notes = minify("-o", "constraint.tape", "--", python, "constraint.py")
         assert "(--torch-oracle constraints)" in notes and "reproduced 1 of 1 times" in notes and "calls 3 -> 1" in out, out + notes
         assert "fails with another message than the tape has" in notes, notes  # the input has another name

@@ -108,8 +108,9 @@ static bool needs_value(const struct guard_builder *b, const struct guard *guard
 }
 
 /* Returns the frame of Dynamo that calls operators on a fake tensor without a node of the graph, or
- * 0: TensorVariable.tolist of torch/_dynamo/variables/tensor.py iterates over its tensor, and the
- * graph holds the items that it finds. Frames of eval_frame.py are wrappers of operators. */
+ * 0: tolist() within TensorVariable.method_tolist of torch/_dynamo/variables/tensor.py iterates
+ * over its tensor, and the graph holds the items that it finds. Frames of eval_frame.py are
+ * wrappers of operators. */
 static stack_id iterating_frame(struct guard_builder *b, stack_id at)
 {
     for (; at; at = stack_parent(b->trace, at)) {

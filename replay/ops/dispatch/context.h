@@ -188,6 +188,7 @@ struct ops {
     storage_bytes; /* by storage; replay/ops/layout/storage.h */
     vec_of(uint32_t)
     gradients;                    /* storages: ops_note_gradient() */
+    bool gradients_disabled;      /* ops_forget_gradients() */
     uint32_t depth, nesting;      /* composite operators add to nesting, but not to depth */
     const struct call *outermost; /* the running call that no other made; NULL: none is running */
     uint32_t kernel;              /* depth of the calls that meta kernels make by themselves */
@@ -211,7 +212,7 @@ struct ops {
     void *subgraph_user;
     const struct tensor_meta *wrapped[VALUE_COMPLEX + 1]; /* the metas of numbers used as tensors */
     bool short_of_memory; /* something was not memoised, so that counts may be too low */
-    bool eager, exporting, autograd;
+    bool eager, exporting, autograd, backward_left;
     uint32_t ablated; /* bits: enum ablation */
     /* The depth of the calls that the running rule makes without FakeTensorMode, or 0. */
     uint32_t without_mode;

@@ -181,6 +181,11 @@ bool exporting(const struct call *c)
     return c->ops->exporting;
 }
 
+bool leaves_backward(const struct call *c)
+{
+    return c->ops->backward_left;
+}
+
 /* --- Rows --- */
 
 const struct op *ops_find(const struct ops *ops, struct str name)
@@ -322,9 +327,10 @@ bool ops_note_gradient(struct ops *ops, struct tensor x)
     return !ops->autograd || vec_push(&ops->gradients, x.storage);
 }
 
-void ops_forget_gradients(struct ops *ops)
+void ops_forget_gradients(struct ops *ops, bool disabled)
 {
     ops->gradients.n = 0;
+    ops->gradients_disabled = disabled;
 }
 
 bool ops_requires_gradient(const struct ops *ops, struct tensor x)
@@ -333,4 +339,9 @@ bool ops_requires_gradient(const struct ops *ops, struct tensor x)
     for (size_t i = 0; x.meta && i < ops->gradients.n && !ret; i++)
         ret = ops->gradients.v[i] == x.storage;
     return ret;
+}
+
+bool ops_records_gradient(const struct ops *ops, struct tensor x)
+{
+    return !ops->gradients_disabled && ops_requires_gradient(ops, x);
 }

@@ -183,8 +183,11 @@ uint64_t ops_memo_uses(const struct ops *ops);
 /* Notes that an argument of the next call requires a gradient, where autograd records: only metas
  * of inputs say so. The tensors of its storage do in that call. False: out of memory. */
 bool ops_note_gradient(struct ops *ops, struct tensor x);
-void ops_forget_gradients(struct ops *ops); /* before another call */
+/* Before another call. disabled: gradients are (torch.set_grad_enabled()). */
+void ops_forget_gradients(struct ops *ops, bool disabled);
 bool ops_requires_gradient(const struct ops *ops, struct tensor x);
+/* Returns whether autograd makes a node for a call that takes the tensor. */
+bool ops_records_gradient(const struct ops *ops, struct tensor x);
 
 /* Evaluates what FakeTensorMode evaluates to make a result, a view or not, out of an entry of its
  * cache (_get_output_tensor_from_cache_entry of torch/_subclasses/fake_tensor.py). That adds no

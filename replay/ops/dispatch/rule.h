@@ -236,6 +236,9 @@ bool in_kernel(const struct call *c);
 bool eager(const struct call *c);
 /* Returns whether torch.export traces the call (ops_set_export()). */
 bool exporting(const struct call *c);
+/* Returns whether the backward of an autograd function is left to autograd (ops_leave_backward()).
+ */
+bool leaves_backward(const struct call *c);
 /* Returns whether the call attempts the fast path of binary operators, which PyTorch has or has not
  * registered for its operator: a size is symbolic, unless an ablation says otherwise, and no kernel
  * makes the call, which FakeTensorMode does not see. */

@@ -379,8 +379,8 @@ bool python_listed(struct call *c)
 
 /* fwd, bwd, *args: fwd returns the function's results and what it saves. Where the call lists what
  * is saved, bwd takes the gradients, which are like the results, and all that is saved
- * (AutogradFunctionApplyVariable of torch/_dynamo/variables/higher_order_ops.py). It is traced when
- * the function is called. */
+ * (AutogradFunctionApplyVariable of torch/_dynamo/variables/higher_order_ops.py). Dynamo traces it
+ * when the function is called; AOTAutograd leaves it to autograd. */
 bool python_autograd_function(struct call *c)
 {
     struct value args = arg(c, 2), outs = hop_run(c, arg(c, 0), &args, 1);
@@ -390,7 +390,8 @@ bool python_autograd_function(struct call *c)
         return ret_call(c, outs.u.items[0]);
     if (c->failed || !saves)
         return ret_call(c, outs);
-    if (value_is_sequence(hop_keyword(arg(c, 3), "saved_for_backward_idx")) &&
+    if (!leaves_backward(c) &&
+        value_is_sequence(hop_keyword(arg(c, 3), "saved_for_backward_idx")) &&
         value_is_sequence(outs.u.items[0]))
         hop_run(c, arg(c, 1), outs.u.items, 2);
     return ret_call(c, outs.u.items[0]);

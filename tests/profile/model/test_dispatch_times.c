@@ -165,6 +165,16 @@ static void test_look_ups(void **state)
     from.passes[PASS_TRACE].fake_mode = 1;
     both.passes[PASS_TRACE].fake_mode = 2;
     assert_true(dispatch_times_saved(t, &from, &both).ns == 7 - (10 - 2));
+    /* What the fast path computed comes first without it, too, and it asks most of what that asked.
+     */
+    passes[1].paths.attempts = passes[1].paths.answers = 0;
+    missed.pass = PASS_TRACE;
+    missed.paths = (struct pass_paths){ .dispatches = 1, .misses = 1, .attempts = 1, .answers = 1 };
+    both.pass_operators = &passes[1];
+    both.n_pass_operators = 1;
+    both.passes[PASS_TRACE].fake_mode = 1;
+    double fast = dispatch_time_mean(t, off.op, PATH_FAST);
+    assert_true(dispatch_times_saved(t, &from, &both).ns == fast - (50 - 7) - (0.8 * fast - 50));
     /* An operator that only the ablation has was not in the cache. */
     from.n_pass_operators = 0;
     from.passes[PASS_TRACE].fake_mode = 0;

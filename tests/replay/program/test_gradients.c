@@ -75,11 +75,13 @@ static void test_notes(void **state)
             fail_msg("%s", rows[i].node);
     /* Of a call's arguments, those that require one; a detached tensor shares storage and meta. */
     struct value mm = program->first[step_named(program, "mm")->node];
-    assert_true(gradients_pass(ops, program, step_named(program, "cos")));
+    assert_true(gradients_pass(ops, program, step_named(program, "cos"), false));
     assert_false(ops_requires_gradient(ops, mm.u.tensor));
-    assert_true(gradients_pass(ops, program, step_named(program, "detach")));
-    assert_true(ops_requires_gradient(ops, mm.u.tensor));
-    ops_forget_gradients(ops);
+    assert_true(gradients_pass(ops, program, step_named(program, "detach"), false));
+    assert_true(ops_requires_gradient(ops, mm.u.tensor) && ops_records_gradient(ops, mm.u.tensor));
+    assert_true(gradients_pass(ops, program, step_named(program, "detach"), true));
+    assert_true(ops_requires_gradient(ops, mm.u.tensor) && !ops_records_gradient(ops, mm.u.tensor));
+    ops_forget_gradients(ops, false);
     assert_false(ops_requires_gradient(ops, mm.u.tensor));
     walker_release(&walker);
     program_free(program);

@@ -107,7 +107,7 @@ static bool scales(struct call *c, struct value alpha)
     return !c->failed && guard_bool(c, differs.u.sym);
 }
 
-/* out.contiguous() of what index_put returned, whose strides are those of `x`. */
+/* out.contiguous() of what index_put returned, whose strides are those of empty_like(x). */
 static bool contiguous_put(struct call *c, struct tensor x)
 {
     struct tensor out = new_empty_like(c, x, dtype_of(x));

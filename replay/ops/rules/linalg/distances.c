@@ -103,7 +103,8 @@ static void expand_batch(struct call *c, struct tensor a, struct tensor b)
             check(c, py_eq(c, x, y), "RuntimeError",
                   "The size of tensor a (%s) must match the size of tensor b (%s) at non-singleton "
                   "dimension %u",
-                  sym_text(c, x), sym_text(c, y), ndim_of(a) - i);
+                  sym_text(c, x), sym_text(c, y),
+                  (ndim_of(a) > ndim_of(b) ? ndim_of(a) : ndim_of(b)) - i);
     }
 }
 
@@ -115,10 +116,12 @@ bool rule_cdist_composite(struct call *c)
         return false;
     bool empty =
         guard_bool(c, eq_int(c, numel(c, a), 0)) || guard_bool(c, eq_int(c, numel(c, b), 0));
-    /* Many rows use a matmul; the sizes are the same. */
-    if (!empty && arg_double(c, 2) == 2 && arg_int_or(c, 3, 0) == 0 &&
-        (guard_bool(c, gt(c, size_of(a, ndim_of(a) - 2), num(c, 25))) ||
-         guard_bool(c, gt(c, size_of(b, ndim_of(b) - 2), num(c, 25)))))
+    /* Many rows use a matmul, and with mode 1 all do; the sizes are the same. */
+    int64_t mode = arg_int_or(c, 3, 0);
+    if (!empty && arg_double(c, 2) == 2 &&
+        (mode == 1 ||
+         (mode == 0 && (guard_bool(c, gt(c, size_of(a, ndim_of(a) - 2), num(c, 25))) ||
+                        guard_bool(c, gt(c, size_of(b, ndim_of(b) - 2), num(c, 25)))))))
         expand_batch(c, a, b);
     struct value args[] = { arg(c, 0), arg(c, 1), arg(c, 2), arg(c, 3) };
     return ret_value(c, call_op(c, "aten._cdist_forward.default", args, 4));

@@ -333,7 +333,7 @@ static void keep_numbers(struct call *c, const struct tensor *x, uint32_t n)
 {
     bool keeps = false;
     for (uint32_t i = 0; i < n && !keeps; i++)
-        keeps = ops_requires_gradient(c->ops, x[i]);
+        keeps = ops_records_gradient(c->ops, x[i]);
     for (uint32_t i = 0; i < n && keeps; i++)
         for (uint32_t d = 0; x[i].meta && d < x[i].meta->ndim && !c->failed; d++)
             guard_int(c, x[i].meta->size[d]);

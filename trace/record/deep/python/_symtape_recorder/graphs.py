@@ -28,7 +28,7 @@ class Tracked:
         self.sizes = {}    # symbol -> its hint, of a graph that no compile has: PyTorch logs no symbols
         self.state = OPEN
         self.n_nodes = 0
-        self.has_branch = False  # that ended the trace
+        self.has_branch = False  # whether the branch that ended the trace was added
 
 
 class Sizes:
@@ -105,9 +105,8 @@ class Graphs:
             try:
                 return run(translator, *args, **kwargs)
             except BaseException as error:
-                tracked = self.tracked.get(id(translator.output.graph))
-                if self.active and tracked is not None:
-                    self.add_branch(tracked, error)
+                if self.active:
+                    self.add_dynamo_branch(translator, error)
                 raise
         return call
 
@@ -230,8 +229,17 @@ class Graphs:
                 self.set_state(tracked, RAISED, error)
             del self.tracked[key]
 
+    def add_dynamo_branch(self, translator, error):
+        try:
+            graph = translator.output.graph
+            tracked = self.tracked.get(id(graph))
+            if tracked is not None and tracked.graph() is graph:
+                self.add_branch(tracked, error)
+        except Exception:
+            pass  # this PyTorch keeps its graph elsewhere
+
     def add_branch(self, tracked, error):
-        """Adds the branch that ended the trace, as what Python asks of its condition: PyTorch makes no node of it."""
+        """Adds a call of _operator.truth on the condition of the branch that ended the trace: PyTorch makes no node of it."""
         try:
             node = branched_on(error) if tracked.kind == DYNAMO else last_that_is(error.cond, tracked)
             if (number := tracked.numbers.get(node)) and not tracked.has_branch:
@@ -247,7 +255,7 @@ class Graphs:
         others = tuple(os.path.dirname(file) + os.sep for file in (sys.modules["torch"].__file__, __file__))
         stack = getattr(error, "real_stack", None) or traceback.StackSummary.from_list(
             frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(others))
-        return self.c.stack_of("".join(stack.format()))
+        return self.c.stack_of("".join(stack.format())) if stack else 0
 
     # ---------------------------------------------------------------------------------------------
     # How a result is shown: as print_readable() does with strides and devices.
@@ -363,6 +371,9 @@ class Statement:
 def branched_on(error):
     """The node of the tensor that a branch of Dynamo's depends on; None if it raised elsewhere: `value` where
     generic_jump() of torch/_dynamo/symbolic_convert.py raises."""
+    exc = sys.modules["torch._dynamo.exc"]
+    if not isinstance(error, (exc.Unsupported, exc.UserError)):
+        return None
     value = None
     for frame, _ in traceback.walk_tb(error.__traceback__):
         if frame.f_code.co_name in JUMPS and frame.f_code.co_filename.endswith("symbolic_convert.py"):
@@ -372,12 +383,19 @@ def branched_on(error):
 
 
 def last_that_is(condition, tracked):
-    """The last node whose value is a condition that depends on data (GuardOnDataDependentSymNode.cond)."""
+    """The last node whose value is a condition that depends on data (GuardOnDataDependentSymNode.cond, which has the hints
+    of other symbols). None if the last call has no result: then that call asked, and not the program."""
     torch = sys.modules["torch"]
-    for node in reversed(tracked.numbers):
+    calls = [node for node in tracked.numbers if node.op != "placeholder"]
+    if not calls or "val" not in calls[-1].meta:
+        return None
+    for node in reversed(calls):
         value = node.meta.get("val")
-        if isinstance(value, torch.SymBool) and value.node.expr == condition:
-            return node
+        if isinstance(value, torch.SymBool):
+            env, expr = value.node.shape_env, value.node.expr
+            hints = getattr(env, "backed_var_to_val", None) or getattr(env, "var_to_val", None) or {}
+            if condition in (expr, expr.xreplace(hints)):
+                return node
     return None
 
 
