@@ -276,12 +276,17 @@ struct replay_job {
     struct attempt_result *results;
 };
 
-/* A choice that no call or guard shows may show in the conditions of each call, where a guard that
- * is simplified in another way is none of the printed ones. */
 static uint64_t disagreements(const struct attempt_result *result)
 {
-    uint64_t ret = result->guard_counts.missing + result->guard_counts.extra;
-    return ret + result->differences.n + result->contradictions.list.n;
+    return result->guard_counts.missing + result->guard_counts.extra + result->differences.n;
+}
+
+/* Where calls and guards agree as well with either, contradictions tell: a condition that Dynamo
+ * checks in each call and that is simplified in another way is none of its printed ones. */
+static bool agrees_better(const struct attempt_result *a, const struct attempt_result *b)
+{
+    uint64_t of_a = disagreements(a), of_b = disagreements(b);
+    return of_a < of_b || (of_a == of_b && a->contradictions.list.n < b->contradictions.list.n);
 }
 
 /* Replays again and keeps what agrees better with the record. */
@@ -290,7 +295,7 @@ static bool retry(const struct replay_options *options, struct attempt_load *loa
 {
     struct attempt_result other;
     attempt_replay(options, load, &other);
-    bool better = other.err.kind == ERR_NONE && disagreements(&other) < disagreements(result);
+    bool better = other.err.kind == ERR_NONE && agrees_better(&other, result);
     if (better) {
         struct attempt_result worse = *result;
         *result = other;
@@ -307,7 +312,7 @@ static void retry_mods(const struct replay_options *options, struct attempt_load
 {
     for (uint64_t i = 0; i <= result->choices && i <= MAX_CHOICES && result->choices; i++) {
         uint64_t before = load->inner_mods;
-        if (!disagreements(result))
+        if (!disagreements(result) && !result->contradictions.list.n)
             break;
         load->inner_mods = i ? before ^ (UINT64_C(1) << (i - 1)) : UINT64_MAX;
         if (!retry(options, load, result))

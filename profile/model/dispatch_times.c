@@ -195,9 +195,9 @@ static double bare_time(const struct dispatch_times *t, struct str op, double co
 
 /* Returns what a dispatch takes without the cache whose result was computed before, in `bare`: as
  * long, but for what the first computation asks of ShapeEnv and sympy, which keep what they found:
- * that was most of a long one, hence the limit. Within other dispatches it takes less: those of the
- * first computation have more sizes. The share and the limit are fitted to eleven models with
- * PyTorch 2.13 (tests/ablations_torch.py --all). */
+ * that was most of a long one, hence the limit. A dispatch within another one took less, on the
+ * average. That share and the limit are fitted to eleven models with PyTorch 2.13
+ * (tests/ablations_torch.py --all). */
 static double known_time(const struct dispatch_times *t, double bare, bool nested)
 {
     static const double NESTED_SHARE = 0.6, MOST = 6; /* dispatches of ProxyTorchDispatchMode */
@@ -448,8 +448,8 @@ static uint64_t take_both(uint64_t *from, uint64_t *left)
 }
 
 /* Splits a row's dispatches that are computed without the cache, by path of COMPUTING. left: how
- * many dispatches of the operator the baseline computed by path, of which these are taken: first on
- * their own path, then those that another ablation has on another one. */
+ * many dispatches of the operator the baseline computed by path, of which these are taken: those of
+ * the same path first, then those of the other paths, for another ablation may change the path. */
 static void split_uncached(const struct pass_operator *row, uint64_t left[DISPATCH_PATHS + 1],
                            struct uncached ret[COMPUTING_PATHS])
 {

@@ -108,5 +108,5 @@ void ops_set_autograd(struct ops *ops, bool on)
 
 void ops_leave_backward(struct ops *ops, bool on)
 {
-    ops->backward_left = on;
+    ops->leaves_backward = on;
 }

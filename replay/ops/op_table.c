@@ -356,6 +356,17 @@ static bool name_form(struct op *op, struct arena *arena)
     return true;
 }
 
+bool ops_has_inplace_view(struct str base)
+{
+    bool ret = false;
+    for (size_t i = 0; i < sizeof tags / sizeof *tags && !ret; i++) {
+        struct schema name;
+        ret = tags[i].tag == OP_BYPASS_INPLACE_VIEW && split_name(str_of(tags[i].name), &name) &&
+              str_eq(name.base, base);
+    }
+    return ret;
+}
+
 static struct op *make_row(const struct op_form *form, uint32_t index, struct arena *arena)
 {
     const struct op_row *row = form->row;

@@ -195,9 +195,6 @@ static void note_error(struct walker *w, struct program *p, const struct step *s
 static bool is_changed_later(const struct program *p, const struct step *step, struct value got)
 {
     enum { NEXT_STEPS = 4096 };
-    static const char *const names[] = { "as_strided_", "resize_",   "resize_as_", "set_",
-                                         "squeeze_",    "swapaxes_", "swapdims_",  "t_",
-                                         "transpose_",  "unsqueeze_" };
     const struct expected *e = step->expected;
     if (got.kind != VALUE_TENSOR || e->kind != EXPECT_TENSOR ||
         got.u.tensor.meta->dtype != e->dtype ||
@@ -205,12 +202,10 @@ static bool is_changed_later(const struct program *p, const struct step *step, s
         return false;
     for (uint32_t i = step->node + 1; i < p->n_steps && i <= step->node + NEXT_STEPS; i++) {
         const struct step *later = &p->steps[i];
-        if (later->object != step->object || !step_is_call(later) ||
-            !str_eq(later->expected->text, step->expected->text))
-            continue;
-        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-            if (str_is(target_base_name(later->target), names[k]))
-                return true;
+        if (later->object == step->object && step_is_call(later) &&
+            str_eq(later->expected->text, step->expected->text) &&
+            ops_has_inplace_view(target_base_name(later->target)))
+            return true;
     }
     return false;
 }

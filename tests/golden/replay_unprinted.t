@@ -1,6 +1,7 @@
 What the printed graphs do not show: the length of a tensor that is a list of sizes, the meta that a tensor had before it was changed in place,
 a size that was read in the frame before a graph break, the sizes that block_diag keeps for its gradient, the order of two batch sizes
-that cdist compares, the backward of the program's own function.
+that cdist compares, the backward of the program's own function. 5/0 asks whether what index_put returns is contiguous, and 8/0 has a
+condition that is simplified by one of two Mods.
 
     $ symtape replay --guards $RECORDINGS/unprinted.log.zst | cut -c -150
     30 graphs of 12 attempts, 201 calls (90 Dynamo, 28 joint, 83 ATen): all match; 62 guards: 61 computed, 1 from the record
@@ -106,3 +107,13 @@ that cdist compares, the backward of the program's own function.
     9/1_0    dynamo          reproduced         Eq(s6, 5)
     9/1_0    kernel          reproduced         s53 >= 5
     9/1_0    kernel          reproduced         Ne(s53 - 4, 1)
+
+The backward of an autograd function runs in Dynamo; AOTAutograd traces the forward, and autograd runs the backward.
+
+    $ symtape replay --json $RECORDINGS/unprinted.log.zst:9/0 | python3 -c 'import json, sys; print(*["{pass} {fake_tensor_mode} {proxy}".format(**p) for p in json.load(sys.stdin)["dispatch_passes"] if p["fake_tensor_mode"]], sep="\n")'
+    dynamo 48 0
+    rng 13 0
+    inputs 3 0
+    metadata 23 0
+    trace 17 7
+    backward 27 10

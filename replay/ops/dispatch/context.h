@@ -212,7 +212,7 @@ struct ops {
     void *subgraph_user;
     const struct tensor_meta *wrapped[VALUE_COMPLEX + 1]; /* the metas of numbers used as tensors */
     bool short_of_memory; /* something was not memoised, so that counts may be too low */
-    bool eager, exporting, autograd, backward_left;
+    bool eager, exporting, autograd, leaves_backward;
     uint32_t ablated; /* bits: enum ablation */
     /* The depth of the calls that the running rule makes without FakeTensorMode, or 0. */
     uint32_t without_mode;

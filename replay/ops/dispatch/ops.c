@@ -183,7 +183,7 @@ bool exporting(const struct call *c)
 
 bool leaves_backward(const struct call *c)
 {
-    return c->ops->backward_left;
+    return c->ops->leaves_backward;
 }
 
 /* --- Rows --- */

@@ -186,6 +186,9 @@ bool ops_note_gradient(struct ops *ops, struct tensor x);
 /* Before another call. disabled: gradients are (torch.set_grad_enabled()). */
 void ops_forget_gradients(struct ops *ops, bool disabled);
 bool ops_requires_gradient(const struct ops *ops, struct tensor x);
+/* Returns whether an operator of PyTorch has PyTorch's tag inplace_view in an overload, by its name
+ * without the namespace ("unsqueeze_"): it changes the meta of its first argument. */
+bool ops_has_inplace_view(struct str base);
 /* Returns whether autograd makes a node for a call that takes the tensor. */
 bool ops_records_gradient(const struct ops *ops, struct tensor x);
 
