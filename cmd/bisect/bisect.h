@@ -10,7 +10,8 @@
 
 struct bisect_args {
     const char *error, *guard, *specializes, *check, *inject_fault, *only, *timeout, *allow;
-    const char *commits, *releases, *suite, *launcher, *log; /* bisect_versions.c */
+    const char *commits, *suite, *launcher, *log; /* bisect_versions.c */
+    struct opt_list pythons;
     struct opt_number jobs, extra_checks, repeat;
     bool from_end, between, list, invert, bisect_codes, json, overwrite;
 };
@@ -40,7 +41,7 @@ bool bisect_by_command(const struct bisect_args *args, const struct candidate *w
                        const atomic_bool *stop, struct bisect_events *events,
                        struct bisect_result *result, struct buf *said, struct err *err);
 
-/* bisect_versions.c: --commits and --releases. Returns the exit code. */
+/* bisect_versions.c: --commits and --python. Returns the exit code. */
 int bisect_by_versions(struct cmd *cmd, const struct bisect_args *args);
 
 #endif

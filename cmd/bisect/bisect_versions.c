@@ -1,4 +1,4 @@
-/* bisect --commits, --releases: finds the first version in which a suite fails. A probe runs the
+/* bisect --commits, --python: finds the first version in which a suite fails. A probe runs the
  * suite on one version, as a job (minify/remote/job.h) of this process or of a worker: of a commit
  * its files are unpacked into a folder of the job's own. */
 #include <inttypes.h>
@@ -17,11 +17,13 @@
 enum { TREE_BYTES_MAX = 200 << 20, SUITE_BYTES_MAX = 64 << 20, REPEAT_MAX = 1000, JOBS_MAX = 256 };
 enum { UNPACK_FAILED = 125, CANNOT_RUN = 126, NOT_FOUND = 127 };
 
-/* What runs in a job: the suite, in the files of a commit, or where symtape was started. */
+/* What runs in a job: the suite, in the files of a commit, or where symtape was started, there by
+ * the Python of the release if it is a program of Python. */
 static const char in_tree[] =
     "mkdir \"$TMPDIR/tree\" && tar -xf \"$SYMTAPE_TREE\" -C \"$TMPDIR/tree\" && "
     "cd \"$TMPDIR/tree\" || exit 125; unset SYMTAPE_TREE; exec \"$SYMTAPE_SUITE\"";
 static const char in_place[] = "exec \"$SYMTAPE_SUITE\"";
+static const char by_python[] = "exec \"$SYMTAPE_PYTHON\" \"$SYMTAPE_SUITE\"";
 
 struct version_search {
     struct cmd *cmd;
@@ -91,7 +93,8 @@ static void fill_job(const struct version_search *s, const struct version *versi
         job_add_variable(job, STR("SYMTAPE_PYTHON"), JOB_TEXT, version->python);
     job_add_word(job, JOB_TEXT, STR("sh"));
     job_add_word(job, JOB_TEXT, STR("-c"));
-    job_add_word(job, JOB_TEXT, str_of(commits ? in_tree : in_place));
+    bool python = str_ends(str_of(s->args->suite), STR(".py"));
+    job_add_word(job, JOB_TEXT, str_of(commits ? in_tree : python ? by_python : in_place));
 }
 
 static bool run_suite(struct version_search *s, const struct version *version,
@@ -458,7 +461,7 @@ static bool prepare(struct version_search *s, struct version_list *versions, str
         (args->timeout && !minify_read_seconds("--timeout", args->timeout, &s->timeout, err)))
         return false;
     bool good = args->commits ? versions_of_range(args->commits, versions, err)
-                              : versions_of_releases(args->releases, versions, err);
+                              : versions_of_pythons(&args->pythons, versions, err);
     if (!good || !read_suite(s, err) || !open_log(s, versions, err))
         return false;
     const struct launcher_options how = { str_of(args->launcher ? args->launcher : ""), s->jobs };

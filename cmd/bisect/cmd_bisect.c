@@ -21,9 +21,10 @@ static const struct opt options[] = {
     OPT_ALLOW(struct bisect_args, allow),
     OPT_STRING(0, "commits", "A..B", struct bisect_args, commits,
                "find the first of these commits in which --suite fails"),
-    OPT_STRING(0, "releases", "NAME[=PYTHON],...", struct bisect_args, releases,
-               "find the first of these releases, the good one first, with which --suite fails; "
-               "it gets $SYMTAPE_RELEASE, and PYTHON as $SYMTAPE_PYTHON"),
+    OPT_LIST(0, "python", "NAME=PYTHON", struct bisect_args, pythons,
+             "given once for each release, the good one first: find the first release of PyTorch "
+             "with which --suite fails; it gets $SYMTAPE_RELEASE and $SYMTAPE_PYTHON, and PYTHON "
+             "runs it if its name ends in .py"),
     OPT_STRING(0, "suite", "FILE", struct bisect_args, suite,
                "the program that is run on each version, in the files of a commit; exit code 0: "
                "good, 1 to 124: bad, 125: cannot tell"),
@@ -356,7 +357,7 @@ static int check_args(struct bisect_job *b)
                          "--specializes, --check, --inject-fault or --list");
     if (args->suite || args->repeat.given || args->launcher || args->log || args->overwrite)
         return out_usage(out, "bisect: --suite, --repeat, --launcher, --log and --overwrite need "
-                              "--commits or --releases");
+                              "--commits or --python");
     if (b->cmd->n_operands == 0)
         return out_usage(out, "bisect: an argument is missing: name a TAPE, or --commits A..B");
     if (args->between != (b->cmd->n_operands == 2))
@@ -397,12 +398,12 @@ static int check_version_args(struct bisect_job *b)
     struct out *out = b->cmd->out;
     bool others = args->error || args->guard || args->specializes || args->check || args->allow ||
                   args->inject_fault || args->between || args->only || args->list;
-    if (args->commits && args->releases)
-        return out_usage(out, "bisect: --commits and --releases exclude each other");
+    if (args->commits && args->pythons.n)
+        return out_usage(out, "bisect: --commits and --python exclude each other");
     if (!args->suite)
-        return out_usage(out, "bisect: --commits and --releases need --suite");
+        return out_usage(out, "bisect: --commits and --python need --suite");
     if (others || b->cmd->n_operands)
-        return out_usage(out, "bisect: --commits and --releases take no TAPE, and only --suite, "
+        return out_usage(out, "bisect: --commits and --python take no TAPE, and only --suite, "
                               "--repeat, --jobs, --launcher, --log, --timeout, --invert, "
                               "--from-end and --extra-checks");
     return EXIT_DONE;
@@ -412,7 +413,7 @@ static int run_bisect(struct cmd *cmd)
 {
     struct bisect_job b = { .cmd = cmd, .args = cmd->args };
     const struct bisect_args *args = b.args;
-    bool versions = args->commits || args->releases;
+    bool versions = args->commits || args->pythons.n;
     int code = versions ? check_version_args(&b) : check_args(&b);
     if (code == EXIT_DONE && versions)
         code = bisect_by_versions(cmd, args);
@@ -425,7 +426,7 @@ static int run_bisect(struct cmd *cmd)
 const struct command command_bisect = {
     .synopsis =
         "[options] TAPE:COMPILE[:KIND]\n[options] ARCHIVE.pt2 | GRAPH.fx\n--first-difference TAPE TAPE\n"
-        "--commits A..B --suite FILE\n--releases NAME[=PYTHON],... --suite FILE",
+        "--commits A..B --suite FILE\n--python NAME=PYTHON... --suite FILE",
     .description =
         "Finds the first event of a compile after which a guard holds, a symbol is a number, a "
         "call fails, or a command reports a failure. It replays the compile's events (symbols, "
@@ -435,7 +436,8 @@ const struct command command_bisect = {
     .examples = "symtape bisect bert.tape:0/0 --guard 'Eq(s27, 16)'\n"
                 "symtape bisect bert.tape:0/0:forward --check ./fails.sh --jobs 4\n"
                 "symtape bisect --first-difference before.tape after.tape\n"
-                "symtape bisect --commits v1.0..main --suite ./nightly.sh -j 4 --repeat 3",
+                "symtape bisect --commits v1.0..main --suite ./nightly.sh -j 4 --repeat 3\n"
+                "symtape bisect --python 2.12=py12 --python 2.13=py13 --suite repro.py",
     .options = options,
     .args_size = sizeof(struct bisect_args),
     .min_operands = 0,

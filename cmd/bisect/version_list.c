@@ -105,25 +105,26 @@ bool versions_of_merge(struct str merge, unsigned parent, struct version_list *r
     return list_range(ret, from, other, err);
 }
 
-bool versions_of_releases(const char *text, struct version_list *ret, struct err *err)
+bool versions_of_pythons(const struct opt_list *pythons, struct version_list *ret, struct err *err)
 {
-    struct str rest = str_of(text);
-    while (rest.n) {
-        struct str part = str_trim(str_first(rest, str_find_char(rest, ',')));
-        rest = str_from(rest, str_find_char(rest, ',') + 1);
-        size_t equal = str_find_char(part, '=');
-        const struct version version = { .name = str_trim(str_first(part, equal)),
-                                         .python = str_trim(str_from(part, equal + 1)) };
-        if (!version.name.n || str_find_char(version.name, ' ') < version.name.n)
-            return err_set(err, ERR_USAGE, "--releases: \"%.*s\" is not NAME or NAME=PYTHON",
-                           STR_ARG(part));
-        for (size_t i = 0; i < ret->list.n; i++)
-            if (str_eq(ret->list.v[i].name, version.name))
-                return err_set(err, ERR_USAGE, "--releases names %.*s twice",
-                               STR_ARG(version.name));
+    for (size_t i = 0; i < pythons->n; i++) {
+        struct str text = str_of(pythons->v[i]);
+        size_t equal = str_find_char(text, '=');
+        const struct version version = { .name = str_trim(str_first(text, equal)),
+                                         .python = str_trim(str_from(text, equal + 1)) };
+        if (!version.name.n || !version.python.n ||
+            str_find_char(version.name, ' ') < version.name.n)
+            return err_set(err, ERR_USAGE,
+                           "--python: \"%s\" is not NAME=PYTHON, as in 2.13=env13/bin/python",
+                           pythons->v[i]);
+        for (size_t j = 0; j < ret->list.n; j++)
+            if (str_eq(ret->list.v[j].name, version.name))
+                return err_set(err, ERR_USAGE, "--python names %.*s twice", STR_ARG(version.name));
         if (!add_version(ret, version, err))
             return false;
     }
     return ret->list.n > 1 ||
-           err_set(err, ERR_USAGE, "--releases needs two or more, the good one first");
+           err_set(err, ERR_USAGE,
+                   "--python is given once for each release, the good one first, "
+                   "and two or more are needed");
 }

@@ -9,7 +9,7 @@
 struct version {
     struct str name;   /* the commit's hash, or the release */
     struct str title;  /* the commit's subject; "" */
-    struct str python; /* of a release, if one is named; "" */
+    struct str python; /* of a release; "" */
     bool merge;        /* a commit of several parents */
 };
 struct version_list {
@@ -28,8 +28,8 @@ bool versions_of_range(const char *range, struct version_list *ret, struct err *
  * commits. Nothing, if there is no such parent. */
 bool versions_of_merge(struct str merge, unsigned parent, struct version_list *ret,
                        struct err *err);
-/* NAME[=PYTHON],... */
-bool versions_of_releases(const char *text, struct version_list *ret, struct err *err);
+/* NAME=PYTHON, each */
+bool versions_of_pythons(const struct opt_list *pythons, struct version_list *ret, struct err *err);
 
 /* version_log.c: the answers, on disk as soon as they are there. Of commits it is a log that
  * `git bisect replay` takes. Several threads may use it. */

@@ -105,6 +105,16 @@ static bool store_sizes(char *field, const char *value)
     return true;
 }
 
+static bool store_in_list(const struct opt *opt, char *field, const char *value, struct err *err)
+{
+    struct opt_list *list = (struct opt_list *)(void *)field;
+    if (list->n == OPT_LIST_MAX)
+        return err_set(err, ERR_USAGE, "--%s can be given at most %d times", opt->name,
+                       OPT_LIST_MAX);
+    list->v[list->n++] = value;
+    return true;
+}
+
 static bool store_value(const struct opt_parse *parse, const struct found_option *found,
                         const char *value, struct err *err)
 {
@@ -116,6 +126,7 @@ static bool store_value(const struct opt_parse *parse, const struct found_option
     case OPT_KIND_NUMBER: return store_number(found->opt, found->field, value, err);
     case OPT_KIND_CHOICE: return store_choice(found->opt, found->field, value, err);
     case OPT_KIND_SIZES: return store_sizes(found->field, value);
+    case OPT_KIND_LIST: return store_in_list(found->opt, found->field, value, err);
     case OPT_KIND_SPLIT:
         *(struct opt_number *)(void *)found->field = (struct opt_number){ parse->operands.n, true };
         return true;
@@ -224,6 +235,7 @@ bool opt_is_given(const struct opt *opt, const void *args)
     case OPT_KIND_NUMBER:
     case OPT_KIND_SPLIT: return ((const struct opt_number *)(const void *)field)->given;
     case OPT_KIND_SIZES: sizes = (const void *)field; return sizes->text || sizes->file;
+    case OPT_KIND_LIST: return ((const struct opt_list *)(const void *)field)->n > 0;
     }
     return false;
 }

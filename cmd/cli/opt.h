@@ -11,7 +11,8 @@
  *     };
  *
  * Accepted: -o FILE, -oFILE, --output FILE, --output=FILE, grouped flags (-qj), "--" to end
- * options, options after operands, "-" as an operand. A repeated option replaces the value before.
+ * options, options after operands, "-" as an operand. A repeated option replaces the value before,
+ * unless it is a list (OPT_LIST), to which each adds one.
  * An optional value (OPT_OPTIONAL) is given as --events=NAME; the next word serves too once an
  * operand was seen ("show TAPE --events NAME"), since only then it cannot be the operand. */
 #ifndef SYMTAPE_CMD_CLI_OPT_H
@@ -34,6 +35,7 @@ enum opt_kind {
     OPT_KIND_CHOICE,   /* const char *, one of the words in `value`, separated by '|' */
     OPT_KIND_SPLIT,    /* struct opt_number: the number of operands before it; takes no value */
     OPT_KIND_SIZES,    /* struct opt_sizes: "s77=31,s27=8", or a file of such lines */
+    OPT_KIND_LIST,     /* struct opt_list: a value each time that it is given */
 };
 
 struct opt {
@@ -56,6 +58,12 @@ struct opt_number {
  * file. A value replaces an earlier one of its own kind only, so that both can be given. */
 struct opt_sizes {
     const char *text, *file; /* NULL: not given */
+};
+
+enum { OPT_LIST_MAX = 256 };
+struct opt_list {
+    const char *v[OPT_LIST_MAX]; /* point into argv */
+    size_t n;
 };
 
 /* Returns whether the option needs a value, which is its next word if it is not given in another
@@ -93,6 +101,8 @@ static inline bool opt_takes_value(const struct opt *opt)
     OPT_ROW(OPT_KIND_SPLIT, letter, name, NULL, struct opt_number, type, field, __VA_ARGS__)
 #define OPT_SIZES(letter, name, value, type, field, ...) \
     OPT_ROW(OPT_KIND_SIZES, letter, name, value, struct opt_sizes, type, field, __VA_ARGS__)
+#define OPT_LIST(letter, name, value, type, field, ...) \
+    OPT_ROW(OPT_KIND_LIST, letter, name, value, struct opt_list, type, field, __VA_ARGS__)
 #define OPT_END              \
     {                        \
         .kind = OPT_KIND_END \

@@ -13,19 +13,19 @@ Bisecting over versions, and workers: what is refused, and a list of releases.
     [exit 2]
 
     $ symtape bisect --commits v1..v2
-    2> symtape: bisect: --commits and --releases need --suite
+    2> symtape: bisect: --commits and --python need --suite
     [exit 2]
 
-    $ symtape bisect --commits v1..v2 --releases 1,2 --suite x.sh
-    2> symtape: bisect: --commits and --releases exclude each other
+    $ symtape bisect --commits v1..v2 --python 1=a --suite x.sh
+    2> symtape: bisect: --commits and --python exclude each other
     [exit 2]
 
     $ symtape bisect --commits v1..v2 --suite x.sh a.tape
-    2> symtape: bisect: --commits and --releases take no TAPE, and only --suite, --repeat, --jobs, --launcher, --log, --timeout, --invert, --from-end and --extra-checks
+    2> symtape: bisect: --commits and --python take no TAPE, and only --suite, --repeat, --jobs, --launcher, --log, --timeout, --invert, --from-end and --extra-checks
     [exit 2]
 
     $ symtape bisect --suite x.sh a.tape
-    2> symtape: bisect: --suite, --repeat, --launcher, --log and --overwrite need --commits or --releases
+    2> symtape: bisect: --suite, --repeat, --launcher, --log and --overwrite need --commits or --python
     [exit 2]
 
     $ symtape bisect --commits v1 --suite x.sh
@@ -36,11 +36,11 @@ Bisecting over versions, and workers: what is refused, and a list of releases.
     2> symtape: --commits: "--upload-pack=x..v2" is not a range, as in v1.0..main: the first is good, the last is bad
     [exit 2]
 
-    $ symtape bisect --releases 2.7,2.7 --suite x.sh
-    2> symtape: --releases names 2.7 twice
+    $ symtape bisect --python 2.7=p7 --python 2.7=p8 --suite x.sh
+    2> symtape: --python names 2.7 twice
     [exit 2]
 
-    $ symtape bisect --releases 2.7,2.8 --suite absent.sh
+    $ symtape bisect --python 2.7=p7 --python 2.8=p8 --suite absent.sh
     2> symtape: absent.sh: No such file or directory
     [exit 4]
 
@@ -48,40 +48,66 @@ The first release in which a suite fails; the log has the answers, and a second 
 
     $ printf 'case $SYMTAPE_RELEASE in 2.7|2.8) exit 0;; *) exit 1;; esac\n' > suite.sh
 
-    $ symtape bisect --releases 2.7,2.8,2.9=env9/bin/python,2.10 --suite suite.sh
+    $ symtape bisect --python 2.7=p7 --python 2.8=p8 --python 2.9=env9/bin/python --python 2.10=p10 --suite suite.sh
     first bad: 2.9 (env9/bin/python)
-    last good: 2.8
+    last good: 2.8 (p8)
     3 releases, 4 checks in 4 rounds, 4 runs of the suite; the last good and the first bad one were both checked again
     first-bad=2.9 good=2.8 probes=4
     [exit 1]
 
     $ cat bisect.log
-    # symtape bisect 1, suite cd336faa95402a23
+    # symtape bisect 1, suite 2c6240c6394972f8
     # good 2.8
     # bad 2.9
     # again: bad 2.9
     # again: good 2.8
 
-    $ symtape bisect --releases 2.7,2.8,2.9=env9/bin/python,2.10 --suite suite.sh --json -j 2
-    {"schema":"symtape.bisect.versions/1","verdict":"found","over":"releases","versions":3,"first_bad":{"name":"2.9","title":"","python":"env9/bin/python"},"last_good":{"name":"2.8","title":"","python":null},"certified":true,"monotone":true,"probes":4,"rounds":2,"runs":0,"log":"bisect.log"}
+    $ symtape bisect --python 2.7=p7 --python 2.8=p8 --python 2.9=env9/bin/python --python 2.10=p10 --suite suite.sh --json -j 2
+    {"schema":"symtape.bisect.versions/1","verdict":"found","over":"releases","versions":3,"first_bad":{"name":"2.9","title":"","python":"env9/bin/python"},"last_good":{"name":"2.8","title":"","python":"p8"},"certified":true,"monotone":true,"probes":4,"rounds":2,"runs":0,"log":"bisect.log"}
     [exit 1]
 
-    $ symtape bisect --releases 2.7,2.8,2.9 --suite suite.sh
+    $ symtape bisect --python 2.7=p7 --python 2.8=p8 --python 2.9=p9 --suite suite.sh
     2> symtape: bisect.log: a log of another suite, range or --repeat; --overwrite replaces it, and --log names another file
     [exit 2]
 
-    $ symtape bisect --releases 2.7,2.8 --suite suite.sh --log other.log
-    good: 2.8
+    $ symtape bisect --python 2.7=p7 --python 2.8=p8 --suite suite.sh --log other.log
+    good: 2.8 (p8)
     1 releases, 1 checks in 1 rounds, 1 runs of the suite
     first-bad=none end=never probes=1
 
+What is no release, and too few of them.
+
+    $ for p in 2.7 2.7= =p7 '2 7=p'; do symtape bisect --python 2.8=p8 --python "$p" --suite suite.sh; done
+    2> symtape: --python: "2.7" is not NAME=PYTHON, as in 2.13=env13/bin/python
+    2> symtape: --python: "2.7=" is not NAME=PYTHON, as in 2.13=env13/bin/python
+    2> symtape: --python: "=p7" is not NAME=PYTHON, as in 2.13=env13/bin/python
+    2> symtape: --python: "2 7=p" is not NAME=PYTHON, as in 2.13=env13/bin/python
+    [exit 2]
+
+    $ symtape bisect --python 2.8=p8 --suite suite.sh
+    2> symtape: --python is given once for each release, the good one first, and two or more are needed
+    [exit 2]
+
+A program of Python is run by the Python of the release.
+
+    $ printf '#!/bin/sh\necho $SYMTAPE_RELEASE in good\nexit 0\n' > good; sed 's/good/bad/; s/0$/1/' good > bad; chmod +x good bad
+
+    $ echo 'no program of the shell (' > suite.py
+
+    $ symtape bisect --python 2.7=./good --python 2.8=./good --python 2.9=./bad --suite suite.py --log python.log
+    first bad: 2.9 (./bad)
+    last good: 2.8 (./good)
+    2 releases, 3 checks in 3 rounds, 3 runs of the suite; the last good and the first bad one were both checked again
+    first-bad=2.9 good=2.8 probes=3
+    [exit 1]
+
 A suite that cannot be run is no answer.
 
-    $ printf 'exit 127\n' > suite.sh; symtape bisect --releases 2.7,2.8 --suite suite.sh --overwrite
+    $ printf 'exit 127\n' > suite.sh; symtape bisect --python 2.7=p7 --python 2.8=p8 --suite suite.sh --overwrite
     2> symtape: --suite: it cannot be run: exit 127:
     [exit 4]
 
-    $ printf 'exit 125\n' > suite.sh; symtape bisect --releases 2.7,2.8 --suite suite.sh --overwrite
+    $ printf 'exit 125\n' > suite.sh; symtape bisect --python 2.7=p7 --python 2.8=p8 --suite suite.sh --overwrite
     cannot tell: the suite could not decide: exit 125:
     1 releases, 2 checks in 2 rounds, 2 runs of the suite
     first-bad=none end=cannot probes=2

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Workers that a launcher starts: the same bytes as one job here, whatever happens to workers; the
-worker's own answers to messages; bisect --commits and --releases by workers.
+worker's own answers to messages; bisect --commits and --python by workers.
 
 usage: launcher.py [SYMTAPE]"""
 import json
@@ -310,9 +310,9 @@ def commits(folder):
     report("a merge of commits that are skipped", code == 1 and got["first_bad"]["title"] == "merge side" and
            got["verdict"] == "found", (code, got, err))
     suite.write_text('case $SYMTAPE_RELEASE in 2.7|2.8) exit 0;; 2.9) exit 125;; *) exit 1;; esac\n')
-    code, got, err = bisect(repository, "--releases", "2.7,2.8,2.9,2.10=/x/python,2.11", "--suite", suite, "--log",
-                            folder / "releases.log", "-j", "2")
-    report("releases", code == 1 and got["verdict"] == "between" and got["first_bad"]["python"] == "/x/python",
+    pythons = [word for release in ("2.7", "2.8", "2.9", "2.10", "2.11") for word in ("--python", f"{release}=/x/{release}")]
+    code, got, err = bisect(repository, *pythons, "--suite", suite, "--log", folder / "releases.log", "-j", "2")
+    report("releases", code == 1 and got["verdict"] == "between" and got["first_bad"]["python"] == "/x/2.10",
            (code, got, err))
 
 

@@ -7,6 +7,7 @@ struct args {
     const char *output, *events, *format;
     struct opt_number limit, vs;
     struct opt_sizes sizes;
+    struct opt_list pythons;
 };
 
 static const struct opt options[] = {
@@ -18,6 +19,7 @@ static const struct opt options[] = {
     OPT_FLAG('j', "json", struct args, json, "print one JSON object"),
     OPT_SPLIT(0, "vs", struct args, vs, "the other side"),
     OPT_SIZES(0, "sizes", "SIZE[,SIZE...]|FILE", struct args, sizes, "sizes", .old = "set"),
+    OPT_LIST('p', "python", "NAME=PYTHON", struct args, pythons, "one of several"),
     OPT_END,
 };
 
@@ -158,6 +160,29 @@ static void test_sizes_are_text_or_a_file(void **state)
     opt_release(&p.parse);
 }
 
+static void test_a_list_has_a_value_each_time(void **state)
+{
+    (void)state;
+    struct parsed p;
+    PARSE(&p, "--python", "2.9=a", "x", "--python=2.10=b", "-pc");
+    assert_no_err(&p.err);
+    assert_int_equal(p.args.pythons.n, 3);
+    assert_string_equal(p.args.pythons.v[0], "2.9=a");
+    assert_string_equal(p.args.pythons.v[1], "2.10=b");
+    assert_string_equal(p.args.pythons.v[2], "c");
+    assert_true(opt_is_given(opt_find(options, "python"), &p.args));
+    opt_release(&p.parse);
+    PARSE(&p, "--python");
+    assert_err(&p.err, ERR_USAGE, "--python needs a value: NAME=PYTHON");
+    opt_release(&p.parse);
+    const char *words[OPT_LIST_MAX + 2] = { NULL };
+    for (size_t i = 0; i <= OPT_LIST_MAX; i++)
+        words[i] = "-p1";
+    parse_words(&p, false, words);
+    assert_err(&p.err, ERR_USAGE, "--python can be given at most 256 times");
+    opt_release(&p.parse);
+}
+
 static void test_what_was_given_can_be_asked(void **state)
 {
     (void)state;
@@ -171,6 +196,7 @@ static void test_what_was_given_can_be_asked(void **state)
     assert_false(opt_is_given(opt_find(options, "events"), &p.args));
     assert_false(opt_is_given(opt_find(options, "format"), &p.args));
     assert_false(opt_is_given(opt_find(options, "vs"), &p.args));
+    assert_false(opt_is_given(opt_find(options, "python"), &p.args));
     assert_null(opt_find(options, "to"));
     opt_release(&p.parse);
 }
@@ -313,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_flags_are_negated),
         cmocka_unit_test(test_older_spellings_go_on_working),
         cmocka_unit_test(test_sizes_are_text_or_a_file),
+        cmocka_unit_test(test_a_list_has_a_value_each_time),
         cmocka_unit_test(test_what_was_given_can_be_asked),
         cmocka_unit_test(test_a_split_counts_the_operands_before_it),
         cmocka_unit_test(test_an_optional_value_never_swallows_the_operand),
