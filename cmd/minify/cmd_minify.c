@@ -42,9 +42,10 @@ static const struct opt options[] = {
                "MODULE:NAME of a function (default: aot_eager for compile, inductor for run and "
                "accuracy)",
                .old = "backend"),
-    OPT_STRING(0, "python", "PYTHON", struct minify_args, python,
-               "ask the PyTorch of this Python, and verify the repro with it (default: "
-               "$SYMTAPE_PYTHON, or else that of CMD, or else python3)"),
+    OPT_STRING(
+        0, "python", "PYTHON", struct minify_args, python,
+        "ask the PyTorch of this Python, and verify the repro with it (default: "
+        "$SYMTAPE_PYTHON, or else that of CMD, or else the first python3 of $PATH that has PyTorch)"),
     OPT_STRING(0, "import", "FILE[,FILE...]", struct minify_args, import,
                "with --torch-oracle: import these Python files (FILE.py) or modules first, in "
                "programs, too"),
@@ -252,6 +253,7 @@ static int run_minify(struct cmd *cmd)
     candidate_free(job.whole);
     vec_release(&job.graphs);
     cand_aliases_release(&job.aliases);
+    torch_python_release(&job.python);
     arena_release(&job.texts);
     minify_release_options(&job);
     return code;

@@ -8,6 +8,7 @@
 #include "minify/oracle/cost.h"
 #include "minify/oracle/oracle_hidden.h"
 #include "minify/oracle/oracle_torch.h"
+#include "minify/process/torch_python.h"
 #include "minify/remote/launcher.h"
 #include "minify/repro/repro.h"
 #include "minify/repro/repro_verify.h"
@@ -50,18 +51,20 @@ struct minify_job {
     bool program;                   /* the operands are the command of a program */
     int status;                     /* with which that program ended */
     double program_seconds;         /* that it took */
-    struct str python;              /* which imported PyTorch in it; "" */
-    bool nothing_failed;            /* neither the program nor a compile of it */
-    bool is_picked;                 /* by minify_pick(), which set these: */
-    bool traced;                    /* tracing succeeded before the compile failed */
-    struct str failed;              /* the failure on the tape */
-    struct str failed_at;           /* "model.py:8: if n > 3:"; "" */
-    bool outside;                   /* of torch.export or aot_compile(): no backend is asked */
-    struct str exception;           /* the type of the exception on the tape; "" */
-    struct str failed_type;         /* the same if the tape has no message with it; "" */
-    const char *tape;               /* where the best goes; "-" is standard output */
-    char *journal;                  /* NULL: none */
-    char *aside;                    /* folder of candidates that fail differently */
+    struct str program_python;      /* which imported PyTorch in it; "" */
+    struct torch_python python;     /* minify_choose_python() */
+    bool has_noted_python;
+    bool nothing_failed;    /* neither the program nor a compile of it */
+    bool is_picked;         /* by minify_pick(), which set these: */
+    bool traced;            /* tracing succeeded before the compile failed */
+    struct str failed;      /* the failure on the tape */
+    struct str failed_at;   /* "model.py:8: if n > 3:"; "" */
+    bool outside;           /* of torch.export or aot_compile(): no backend is asked */
+    struct str exception;   /* the type of the exception on the tape; "" */
+    struct str failed_type; /* the same if the tape has no message with it; "" */
+    const char *tape;       /* where the best goes; "-" is standard output */
+    char *journal;          /* NULL: none */
+    char *aside;            /* folder of candidates that fail differently */
     vec_of(const char *)
     graphs;                  /* among which the one that fails is searched: operands, in `texts` */
     const char *wrong_graph; /* minify_find_frame(): the one that makes the program fail; NULL */
@@ -103,15 +106,13 @@ struct minify_job {
 bool minify_runs_program(const struct cmd *cmd);
 /* Runs the program and packs what it compiled into job->operand. */
 bool minify_record(struct minify_job *job, struct err *err);
-/* The Python whose PyTorch is asked: that of --python, $SYMTAPE_PYTHON, that of the program, or
- * python3. */
-struct str minify_python(const struct minify_job *job);
 
 /* minify_pick.c: if nothing says which graph of the tape is meant and what its failure is, picks
  * both, and names the files that are written. What is picked is noted. */
 bool minify_pick(struct minify_job *job, struct err *err);
 bool minify_names_oracle(const struct minify_args *args);
-void minify_note_oracle(struct minify_job *job); /* what will be run */
+/* Notes what will be run, and with --torch-oracle by which Python, once. */
+bool minify_note_oracle(struct minify_job *job, struct err *err);
 bool minify_is_failure_of_tape(const struct minify_job *job, struct str message);
 /* Names the files of --repro, --issue and --good beside the tape, unless they are named. */
 bool minify_name_files(struct minify_job *job, struct err *err);
@@ -143,6 +144,16 @@ bool minify_find_graph(struct minify_job *job, struct err *err);
 bool minify_ask_gradients(struct minify_job *job, struct err *err);
 /* Makes its inputs require none again. */
 bool minify_drop_gradients(struct minify_job *job, struct err *err);
+
+/* minify_python.c: chooses the Python whose PyTorch is asked, and which verifies programs, unless
+ * that is done. */
+bool minify_choose_python(struct minify_job *job, struct err *err);
+/* Appends "/usr/bin/python3 ($SYMTAPE_PYTHON, torch 2.13.0)", which is noted then. */
+void minify_put_python(struct minify_job *job, struct buf *out);
+/* Notes which Python runs the program of a file, unless it is noted already. */
+void minify_note_python(struct minify_job *job, const char *file);
+/* Notes that the failure was recorded with another PyTorch. */
+void minify_note_release(const struct minify_job *job);
 
 /* minify_settings.c: keeps the options of PyTorch that the recording has for a compile. */
 bool minify_read_settings(struct minify_job *job, struct trace *trace,

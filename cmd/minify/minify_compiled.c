@@ -11,9 +11,11 @@ bool minify_times_result(const struct minify_args *args)
 bool minify_time_whole(struct minify_job *job, struct err *err)
 {
     struct torch_first first;
+    if (!minify_note_oracle(job, err))
+        return false;
     const struct torch_options options = {
         .question = TORCH_SECONDS,
-        .python = minify_python(job),
+        .python = str_of(job->python.path),
         .backend = str_of(job->args->backend ? job->args->backend : ""),
         .cpu = job->args->cpu,
         .setup = job->repro.setup,

@@ -107,8 +107,13 @@ static bool verify(struct minify_job *job, struct err *err)
 {
     enum { TIMES = 1 };
     out_progress(job->cmd->out, "%s: running it in a fresh Python process", job->args->repro);
-    job->is_verified = repro_verify(job->args->repro, minify_python(job), &job->repro.setup, TIMES,
-                                    job->options.timeout, job->options.stop, &job->verified, err);
+    job->is_verified = minify_choose_python(job, err);
+    if (job->is_verified) {
+        minify_note_python(job, job->args->repro);
+        job->is_verified =
+            repro_verify(job->args->repro, &job->python, &job->repro.setup, TIMES,
+                         job->options.timeout, job->options.stop, &job->verified, err);
+    }
     out_progress_end(job->cmd->out);
     if (job->is_verified && !hide_last(job, err))
         return false;

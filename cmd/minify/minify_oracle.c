@@ -132,7 +132,7 @@ static bool start_torch(struct minify_job *job, struct err *err)
     job->repro.setup = minify_setup(args);
     const struct torch_options options = {
         .question = question_of(args->torch),
-        .python = minify_python(job),
+        .python = str_of(job->python.path ? job->python.path : ""),
         .backend = str_of(args->backend ? args->backend : ""),
         .cpu = args->cpu,
         .values = values_of(args->values),
@@ -230,14 +230,19 @@ static bool make_backends(struct minify_job *job, struct err *err)
 /* Asks on the CPU if the graph is for a device that is not there. */
 static bool make_torch_anywhere(struct minify_job *job, bool last, struct err *err)
 {
-    minify_note_oracle(job);
-    if (!make_torch(job, last, err))
+    if (!minify_note_oracle(job, err) || !make_torch(job, last, err))
         return false;
     if (!job->torch.no_device || job->chosen.cpu)
         return true;
     out_note(job->cmd->out, "%.*s; it is asked on the CPU (--cpu)", STR_ARG(job->torch.error));
     job->chosen.cpu = true;
     return make_torch(job, last, err);
+}
+
+/* What a program's results need is noted when that is known. */
+static bool make_named_torch(struct minify_job *job, struct err *err)
+{
+    return (job->has_noted_python || minify_note_oracle(job, err)) && make_torch(job, true, err);
 }
 
 static bool fails_now(struct minify_job *job)
@@ -266,8 +271,7 @@ static bool make_picked(struct minify_job *job, struct err *err)
     bool tries_inductor = job->traced && !job->outside && !job->chosen.backend;
     if (!job->traced && make_shape(job, &ignored) && fails_now(job)) {
         job->repro.route = job->outside ? REPRO_EXPORT : REPRO_COMPILE;
-        minify_note_oracle(job);
-        return minify_hide_oracle(job, err);
+        return minify_note_oracle(job, err) && minify_hide_oracle(job, err);
     }
     drop_oracle(job);
     job->chosen.torch = !job->outside                                        ? "compile"
@@ -360,7 +364,7 @@ bool minify_make_oracle(struct minify_job *job, struct err *err)
         return make_picked(job, err);
     bool made = args->check      ? make_check(job, err)
                 : args->cost     ? make_cost(job, err)
-                : args->torch    ? make_torch(job, true, err)
+                : args->torch    ? make_named_torch(job, err)
                 : args->has_ops  ? make_ops(job, err)
                 : args->mismatch ? make_backends(job, err)
                                  : make_shape(job, err);

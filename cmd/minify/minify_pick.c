@@ -6,7 +6,6 @@
 #include "cmd/cli/memory_limit.h"
 #include "cmd/minify/minify.h"
 #include "minify/process/signature.h"
-#include "minify/process/torch_worker.h"
 #include "profile/report/failure_list.h"
 #include "trace/graph/traceback.h"
 
@@ -229,7 +228,7 @@ static bool note_nothing_failed(const struct minify_job *job, struct trace *trac
 }
 
 /* If a program ended with an error and no compile of it failed, its results may be wrong. */
-static void pick_results(struct minify_job *job)
+static bool pick_results(struct minify_job *job, struct err *err)
 {
     struct out *out = job->cmd->out;
     if (job->status == 0) {
@@ -238,14 +237,14 @@ static void pick_results(struct minify_job *job)
                  "accuracy finds the graph that computes them",
                  job->operand);
         job->nothing_failed = true;
-        return;
+        return true;
     }
     job->chosen.torch = "accuracy";
     if (!job->chosen.backend)
         job->chosen.backend = "inductor";
     out_note(out, "no compile failed, but the program did: its graphs are compared with eager mode "
                   "(--torch-oracle accuracy)");
-    minify_note_oracle(job);
+    return minify_note_oracle(job, err);
 }
 
 /* Returns whether the operand names a tape and no part of it. */
@@ -276,14 +275,18 @@ bool minify_pick(struct minify_job *job, struct err *err)
     if (ok && !job->program && !job->is_picked)
         ok = note_nothing_failed(job, trace, err);
     trace_close(trace);
-    if (ok && job->program && !job->is_picked)
-        pick_results(job);
-    return ok;
+    return ok && (!job->program || job->is_picked || pick_results(job, err));
 }
 
 /* ---- What is asked ---- */
 
-void minify_note_oracle(struct minify_job *job)
+/* The graphs of a tape are known when one is read. */
+static bool is_of_one_graph(const struct minify_job *job)
+{
+    return job->is_picked || (job->whole && job->graphs.n <= 1);
+}
+
+bool minify_note_oracle(struct minify_job *job, struct err *err)
 {
     struct out *out = job->cmd->out;
     const struct minify_args *args = job->args;
@@ -291,15 +294,20 @@ void minify_note_oracle(struct minify_job *job)
     if (!args->torch) {
         out_note(out, "%s: asks symtape's own shape engine; no program is run for it",
                  job->operand);
-        return;
+        return true;
     }
+    if (!args->launcher && !minify_choose_python(job, err))
+        return false;
     buf_printf(&text, "%s: ", job->operand);
-    if (args->launcher)
+    if (args->launcher) {
         buf_printf(&text, "starts workers (%s), whose Python", args->launcher);
-    else
-        buf_printf(&text, "runs %.*s, which", STR_ARG(minify_python(job)));
+    } else {
+        buf_puts(&text, "runs ");
+        minify_put_python(job, &text);
+        buf_puts(&text, ", which");
+    }
     buf_printf(&text, " compiles programs made from %s (--torch-oracle %s",
-               job->is_picked ? "this graph" : "its graphs", args->torch);
+               is_of_one_graph(job) ? "this graph" : "its graphs", args->torch);
     if (args->backend)
         buf_printf(&text, " --torch-backend %s", args->backend);
     if (args->import)
@@ -307,6 +315,9 @@ void minify_note_oracle(struct minify_job *job)
     buf_putc(&text, ')');
     out_note(out, "%.*s", STR_ARG(buf_str(&text)));
     buf_release(&text);
+    if (!args->launcher)
+        minify_note_release(job);
+    return true;
 }
 
 /* Returns whether a message is that of the tape, without numbers and symbols. */

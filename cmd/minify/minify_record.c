@@ -4,7 +4,6 @@
 
 #include "cmd/cli/memory_limit.h"
 #include "cmd/minify/minify.h"
-#include "minify/process/torch_worker.h"
 #include "trace/base/clock.h"
 #include "trace/log/import.h"
 #include "trace/record/record.h"
@@ -43,11 +42,6 @@ bool minify_runs_program(const struct cmd *cmd)
            (cmd->n_operands == 1 && cmd->dashes && !is_tape(cmd->operands[0]));
 }
 
-struct str minify_python(const struct minify_job *job)
-{
-    return job->args->python ? str_of(job->args->python) : torch_python(job->python);
-}
-
 bool minify_record(struct minify_job *job, struct err *err)
 {
     const struct record_options how = { .deep = "all", .grace_ms = RECORD_GRACE_MS };
@@ -69,8 +63,8 @@ bool minify_record(struct minify_job *job, struct err *err)
     memory_limit_end(job->cmd->out->limit); /* the program would inherit it */
     bool ok = record_run(job->cmd->operands, &how, &run, err) && pack(job, &run, err);
     job->status = run.end.status;
-    job->python = arena_copy(&job->texts, str_of(run.python ? run.python : ""));
-    if (ok && !job->python.p)
+    job->program_python = arena_copy(&job->texts, str_of(run.python ? run.python : ""));
+    if (ok && !job->program_python.p)
         ok = err_nomem(err);
     job->program_seconds = clock_seconds() - began;
     ok = record_finish(&run, ok ? err : &late) && ok;

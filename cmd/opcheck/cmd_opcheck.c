@@ -14,9 +14,10 @@ static const struct opt options[] = {
                "rules of custom operators, as symtape-rules(5) describes them"),
     OPT_STRING(0, "python", "PYTHON", struct opcheck_args, python,
                "run custom operators, and those of --op, with the PyTorch of this Python"),
-    OPT_STRING(0, "import", "MODULE[,MODULE...]", struct opcheck_args, import,
-               "modules that register operators: names, or files (.py, .so); Python is "
-               "$SYMTAPE_PYTHON or python3 unless --python names one"),
+    OPT_STRING(
+        0, "import", "MODULE[,MODULE...]", struct opcheck_args, import,
+        "modules that register operators: names, or files (.py, .so); Python is "
+        "$SYMTAPE_PYTHON, or the first python3 of $PATH that has PyTorch, unless --python names one"),
     OPT_STRING(0, "allow", "NS[,NS...]", struct opcheck_args, allow,
                "PyTorch may also run operators of these namespaces"),
     OPT_NUMBER(0, "timeout", "SECONDS", struct opcheck_args, timeout,

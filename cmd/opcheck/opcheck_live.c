@@ -9,7 +9,7 @@
 #include "cmd/cli/search_signals.h"
 #include "cmd/opcheck/opcheck.h"
 #include "minify/process/child.h"
-#include "minify/process/torch_worker.h"
+#include "minify/process/torch_python.h"
 #include "minify/program/program_names.h"
 #include "replay/cases/case_write.h"
 #include "trace/base/file/folder.h"
@@ -530,17 +530,17 @@ static bool run_worker(struct live *live, const char *python, const struct scrat
 static bool run_questions(struct live *live, struct err *err)
 {
     struct scratch scratch = { 0 };
-    struct str python =
-        live->run->args->python ? str_of(live->run->args->python) : torch_python(STR(""));
-    struct str name = arena_copy(&live->run->arena, python);
-    if (!name.p)
-        return err_nomem(err);
-    if (!scratch_make(&scratch, SCRATCH_QUESTIONS, err))
+    const char *named = live->run->args->python;
+    struct torch_python python = { 0 };
+    if (!torch_python_choose(str_of(named ? named : ""), STR(""), NULL, &python, err))
         return false;
-    bool ok = folder_write(scratch.fd, "questions", buf_str(&live->questions)) ||
-              scratch_errno(&scratch, "cannot write the cases", err);
-    ok = ok && run_worker(live, name.p, &scratch, err) && take_answers(live, scratch.fd, err);
-    scratch_remove(&scratch);
+    bool made = scratch_make(&scratch, SCRATCH_QUESTIONS, err);
+    bool ok = made && (folder_write(scratch.fd, "questions", buf_str(&live->questions)) ||
+                       scratch_errno(&scratch, "cannot write the cases", err));
+    ok = ok && run_worker(live, python.path, &scratch, err) && take_answers(live, scratch.fd, err);
+    if (made)
+        scratch_remove(&scratch);
+    torch_python_release(&python);
     return ok;
 }
 

@@ -26,12 +26,6 @@ struct torch_worker {
     char version[64];
 };
 
-struct str torch_python(struct str known)
-{
-    const char *python = getenv("SYMTAPE_PYTHON");
-    return python && *python ? str_of(python) : known.n ? known : STR("python3");
-}
-
 /* ---- Starting and stopping ---- */
 
 static bool spawn_worker(struct torch_worker *worker, int socket, struct err *err)

@@ -46,7 +46,4 @@ bool torch_worker_send(struct torch_worker *worker, struct str text, double time
                        const atomic_bool *cancel, struct buf *reply, enum torch_end *end,
                        struct err *err);
 
-/* Returns $SYMTAPE_PYTHON, or else `known` if it is not empty, or else python3. */
-struct str torch_python(struct str known);
-
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "minify/process/torch_python.h"
 #include "trace/base/clock.h"
 #include "trace/base/file/folder.h"
 #include "trace/base/text/json_write.h"
@@ -55,12 +56,14 @@ static struct torch_worker *start_process(const struct job *job, const struct sc
 {
     struct buf folder = BUF_INIT;
     struct torch_worker *ret = NULL;
+    struct torch_python python = { 0 };
     buf_printf(&folder, "%s/" WARM_NAME, scratch->path);
     if (folder.failed)
         err_nomem(why);
-    else
+    else if (torch_python_choose(STR(""), STR(""), job->cancel, &python, why))
         ret = torch_worker_start_script(
-            torch_python(STR("")), job->files.v[job->words.v[0].file].bytes, buf_str(&folder), why);
+            str_of(python.path), job->files.v[job->words.v[0].file].bytes, buf_str(&folder), why);
+    torch_python_release(&python);
     buf_release(&folder);
     return ret;
 }

@@ -4,50 +4,16 @@
 #include <stdlib.h>
 
 #include "minify/process/child.h"
-#include "minify/process/torch_worker.h"
 #include "minify/program/program_script.h"
 #include "trace/base/buf.h"
 
 extern char **environ;
 
-enum { ASK_SECONDS = 300, SHOWS = 1, CANNOT_RUN = 125 };
+enum { RUN_SECONDS = 300, SHOWS = 1, CANNOT_RUN = 125 };
 
 static void copy_last_line(struct str text, char *ret, size_t size)
 {
     snprintf(ret, size, "%.*s", STR_ARG(str_first(text, size - 1)));
-}
-
-/* Prints PyTorch's version, which takes seconds to import, from the file that has it alone. */
-static const char version_script[] =
-    "import sys\n"
-    "if sys.path[:1] == ['']: del sys.path[0]\n"
-    "import importlib.util, runpy\n"
-    "try:\n"
-    "    folder = importlib.util.find_spec('torch').submodule_search_locations[0]\n"
-    "    print(runpy.run_path(folder + '/version.py')['__version__'])\n"
-    "except (AttributeError, OSError, KeyError, TypeError, IndexError):\n"
-    "    import torch\n"
-    "    print(torch.__version__)\n";
-
-static bool ask_version(const char *python, const atomic_bool *cancel, struct repro_verified *ret,
-                        struct err *err)
-{
-    const char *argv[] = { python, "-c", version_script, NULL };
-    struct child child = {
-        .argv = argv, .environment = environ, .timeout = ASK_SECONDS, .cancel = cancel
-    };
-    struct child_end *end = calloc(1, sizeof *end);
-    struct err why = { 0 };
-    if (!end)
-        return err_nomem(err);
-    bool ran = child_run(&child, end, &why);
-    if (ran && end->status == 0)
-        copy_last_line(child_last_line(end), ret->version, sizeof ret->version);
-    else
-        ret->seen = REPRO_NO_TORCH;
-    bool cancelled = end->cancelled;
-    free(end);
-    return !cancelled || err_set(err, ERR_INTERRUPTED, "interrupted");
 }
 
 static bool ask_once(const char *const *argv, double timeout, const atomic_bool *cancel,
@@ -55,7 +21,7 @@ static bool ask_once(const char *const *argv, double timeout, const atomic_bool 
 {
     struct child child = { .argv = argv,
                            .environment = environ,
-                           .timeout = timeout > 0 ? timeout : ASK_SECONDS,
+                           .timeout = timeout > 0 ? timeout : RUN_SECONDS,
                            .cancel = cancel };
     struct child_end *end = calloc(1, sizeof *end);
     bool ok = end ? child_run(&child, end, err) : err_nomem(err);
@@ -72,22 +38,21 @@ static bool ask_once(const char *const *argv, double timeout, const atomic_bool 
     return ok;
 }
 
-bool repro_verify(const char *path, struct str named, const struct program_setup *setup,
-                  uint32_t times, double timeout, const atomic_bool *cancel,
-                  struct repro_verified *ret, struct err *err)
+bool repro_verify(const char *path, const struct torch_python *python,
+                  const struct program_setup *setup, uint32_t times, double timeout,
+                  const atomic_bool *cancel, struct repro_verified *ret, struct err *err)
 {
-    char *python = strndup(named.p, named.n);
     char *script = program_script(PROGRAM_RUN, setup);
-    const char *argv[] = { python, "-c", script, path, NULL };
-    *ret = (struct repro_verified){ .seen = REPRO_SHOWN };
-    bool ok = python && script ? ask_version(python, cancel, ret, err) : err_nomem(err);
+    const char *argv[] = { python->path, "-c", script, path, NULL };
+    bool ok = script || err_nomem(err);
+    *ret = (struct repro_verified){ .seen = python->version[0] ? REPRO_SHOWN : REPRO_NO_TORCH };
+    memcpy(ret->version, python->version, sizeof ret->version);
     for (uint32_t i = 0; ok && ret->seen == REPRO_SHOWN && i < times; i++) {
         ok = ask_once(argv, timeout, cancel, ret, err);
         if (ok && ret->status != SHOWS)
             ret->seen = ret->status == CANNOT_RUN ? REPRO_CANNOT : REPRO_NOT_SHOWN;
     }
     free(script);
-    free(python);
     return ok;
 }
 

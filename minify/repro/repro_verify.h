@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "minify/process/torch_python.h"
 #include "minify/program/program_setup.h"
 
 enum repro_seen {
@@ -26,9 +27,9 @@ struct repro_verified {
  * reads it once and checks it before it runs (minify/program/program_check.py); a file that symtape
  * would not write is REPRO_CANNOT, and `last` has the reason. Returns false with err set; a repro
  * that does not show the failure is no error. */
-bool repro_verify(const char *path, struct str python, const struct program_setup *setup,
-                  uint32_t times, double timeout, const atomic_bool *cancel,
-                  struct repro_verified *ret, struct err *err);
+bool repro_verify(const char *path, const struct torch_python *python,
+                  const struct program_setup *setup, uint32_t times, double timeout,
+                  const atomic_bool *cancel, struct repro_verified *ret, struct err *err);
 
 /* Appends the end of a sentence: "shown 1 of 1 times with PyTorch 2.13.0+cpu". */
 struct buf;

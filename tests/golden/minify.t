@@ -119,7 +119,7 @@ A tape alone: the compile that failed is picked. Its graph has to be there, and 
 
     $ SYMTAPE_PYTHON=false symtape minify said.log -o s.tape
     2> symtape: 0/0 failed in PyTorch: UserError: Consider annotating your code using torch._check*(). Could not answer data-dependent expression u1 > 4 (unhinted: u1 > 4). (Size-like symbols: none), demo/data_dependent.py:13
-    2> symtape: said.log:0/0_0:symtape_partial_dynamo_graph: runs false, which compiles programs made from this graph (--torch-oracle compile --torch-backend aot_eager)
+    2> symtape: said.log:0/0_0:symtape_partial_dynamo_graph: runs false ($SYMTAPE_PYTHON, no PyTorch), which compiles programs made from this graph (--torch-oracle compile --torch-backend aot_eager)
     2> symtape: false does not start; --python or $SYMTAPE_PYTHON names another Python
     [exit 4]
 

@@ -7,6 +7,8 @@ A Python that answers the questions to PyTorch by what the file `answer` holds, 
     $ cat > python <<'END'
     > #!/usr/bin/env python3
     > import json, os, signal, socket, sys, time
+    > if sys.argv[1] == "-c":
+    >     sys.exit(print("2.13.0"))
     > control = socket.socket(fileno=int(sys.argv[-1]))
     > control.send(b"ready 2.13.0\n")
     > signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -65,6 +67,7 @@ None of its graphs fails alone, so that the program is run again; one that succe
     "wrong_graph":"minified.recording.tape:1/2_0:dynamo_output_graph"
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 1
+    2> symtape: minified.recording.tape:0/0_1:dynamo_output_graph: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from its graphs (--torch-oracle accuracy)
     2> symtape: none of the 4 graphs fails alone
     2> symtape: the values of the program may matter: it is run again, with 2 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
     2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: the program succeeds if eager runs this graph, and all others are compiled; 3 runs (TORCH_COMPILE_OVERRIDE_BACKENDS=1:eager)
@@ -74,6 +77,7 @@ None of its graphs fails alone, so that the program is run again; one that succe
     "wrong_graph":null
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 0
+    2> symtape: minified.recording.tape:0/0_1:dynamo_output_graph: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from its graphs (--torch-oracle accuracy)
     2> symtape: none of the 4 graphs fails alone
     2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: does not fail: PyTorch 2.13.0 does not fail
     [exit 1]
@@ -91,6 +95,7 @@ What PyTorch cannot tell of a graph is no answer.
     $ echo '{"outcome": "cannot", "message": "no memory"}' > answer; ./run --torch-oracle accuracy; test -e again
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 1
+    2> symtape: minified.recording.tape:0/0_1:dynamo_output_graph: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from its graphs (--torch-oracle accuracy)
     2> symtape: none of the 4 graphs is known to fail alone; of 4, PyTorch cannot tell it, or they fail differently
     2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: cannot tell whether it fails: no memory
     [exit 1]
@@ -101,6 +106,7 @@ Frames of one number before and after torch._dynamo.reset().
     "wrong_graph":null
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 1
+    2> symtape: minified.recording.tape:0/0_0:dynamo_output_graph: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from its graphs (--torch-oracle accuracy)
     2> symtape: none of the 5 graphs fails alone
     2> symtape: the values of the program may matter: it is run again, with 1 graph by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
     2> symtape: minified.recording.tape:0/1_0:dynamo_output_graph and minified.recording.tape:0/2.1_0:dynamo_output_graph have the same frame id, since they are of several processes or of before and after torch._dynamo.reset(): one of them makes the program fail, and which one is not known (TORCH_COMPILE_OVERRIDE_BACKENDS=0:eager)
@@ -111,6 +117,7 @@ A run that does not end is no failure, and a signal ends it, as it ends the firs
     $ SLEEP=60 ./run --torch-oracle accuracy --timeout 4
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 1
+    2> symtape: minified.recording.tape:0/0_1:dynamo_output_graph: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from its graphs (--torch-oracle accuracy)
     2> symtape: none of the 4 graphs fails alone
     2> symtape: the values of the program may matter: it is run again, with 2 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
     2> symtape: run 1 of the program did not end within 4 s, and which graph makes it fail is not known; --timeout gives it more time
@@ -120,6 +127,7 @@ A run that does not end is no failure, and a signal ends it, as it ends the firs
     $ rm -f again; SLEEP=60 ./run --torch-oracle accuracy & until test -e again; do sleep 0.1; done; kill $!; wait $!
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 1
+    2> symtape: minified.recording.tape:0/0_1:dynamo_output_graph: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from its graphs (--torch-oracle accuracy)
     2> symtape: none of the 4 graphs fails alone
     2> symtape: the values of the program may matter: it is run again, with 2 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
     2> symtape: minified.tape: not written, since the whole graph was not checked yet
@@ -128,17 +136,20 @@ A run that does not end is no failure, and a signal ends it, as it ends the firs
     $ echo '{"outcome": "ok", "sleep": 60}' > answer; rm -f asked; ./run --torch-oracle accuracy & until test -e asked; do sleep 0.1; done; kill $!; wait $!
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 1
+    2> symtape: minified.recording.tape:0/0_1:dynamo_output_graph: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from its graphs (--torch-oracle accuracy)
     2> symtape: minified.tape: not written, since the whole graph was not checked yet
     [exit 130]
 
 Compiling that takes no longer than a call, and a cost without a limit.
 
     $ echo '{"outcome": "timed", "seconds": 0, "called": 0.01}' > answer; SYMTAPE_PYTHON=$PWD/python symtape minify --torch-oracle seconds four.log:1/0:dynamo -o a.tape
+    2> symtape: four.log:1/0:dynamo: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from this graph (--torch-oracle seconds)
     2> symtape: four.log:1/0:dynamo: cannot tell whether it fails: compiling takes 0 s of processor time, which cannot be told from that of a call
     [exit 125]
 
     $ SYMTAPE_PYTHON=$PWD/python symtape minify --cost 'calls>=1' --torch-oracle seconds four.log:1/0:dynamo -o b.tape | grep PyTorch
     PyTorch 2.13.0: compiling takes 0 s of processor time
+    2> symtape: four.log:1/0:dynamo: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from this graph (--torch-oracle seconds)
     2> symtape: PyTorch 2.13.0: what compiling the whole graph takes is not known: compiling takes 0 s of processor time, which cannot be told from that of a call
     2> symtape: b.tape: the result as a tape
 
@@ -151,6 +162,7 @@ Options that the program has set, of a graph that does not fail with PyTorch's o
     $ echo '{"outcome": "ok"}' > answer; echo '{"outcome": "settings", "message": "inductor.max_autotune=True,functorch.debug_assert=True", "node": "inductor.cpp.cxx"}' > settings; ./run --torch-oracle accuracy
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 1
+    2> symtape: minified.recording.tape:0/0_1:dynamo_output_graph: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from its graphs (--torch-oracle accuracy)
     2> symtape: none of the 4 graphs fails alone
     2> symtape: the recording has options whose values differ from PyTorch's here and are not proposed for --config: inductor.cpp.cxx; a file of --import can set them
     2> symtape: it does not fail with PyTorch's own options; the program sets --config 'inductor.max_autotune=True,functorch.debug_assert=True'
@@ -161,6 +173,7 @@ Options that the program has set, of a graph that does not fail with PyTorch's o
     [exit 1]
 
     $ SYMTAPE_PYTHON=$PWD/python symtape minify --overwrite --cpu minified.recording.tape:1/2 --torch-oracle accuracy -o one.tape
+    2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from this graph (--torch-oracle accuracy)
     2> symtape: the recording has options whose values differ from PyTorch's here and are not proposed for --config: inductor.cpp.cxx; a file of --import can set them
     2> symtape: the recording has options whose values differ from PyTorch's here, which may be why it does not fail: --config 'inductor.max_autotune=True,functorch.debug_assert=True' sets them
     2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: does not fail: PyTorch 2.13.0 does not fail
@@ -172,6 +185,7 @@ With these options it fails, and so does the program.
     torch._inductor.config.max_autotune = True
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 1
+    2> symtape: minified.recording.tape:0/0_1:dynamo_output_graph: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from its graphs (--torch-oracle accuracy)
     2> symtape: none of the 4 graphs fails alone
     2> symtape: the recording has options whose values differ from PyTorch's here and are not proposed for --config: inductor.cpp.cxx; a file of --import can set them
     2> symtape: it does not fail with PyTorch's own options; the program sets --config 'inductor.max_autotune=True,functorch.debug_assert=True'
@@ -187,6 +201,7 @@ Results that are wrong with larger inputs.
     9:x = torch.randn(4, 12).mul_(1000)
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 1
+    2> symtape: minified.recording.tape:0/0_1:dynamo_output_graph: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from its graphs (--torch-oracle accuracy)
     2> symtape: none of the 4 graphs fails alone
     2> symtape: minified.recording.tape:0/0_1:dynamo_output_graph fails with inputs that are random and 1000 times as large (--values large); it is reduced
     2> symtape: minified.tape: the result as a tape
@@ -197,6 +212,7 @@ Results that are wrong with larger inputs.
     $ rm minified.tape.journal; echo '{"outcome": "wrong", "type": "value", "excess": 10}' > large; ./run --torch-oracle accuracy
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 1
+    2> symtape: minified.recording.tape:0/0_1:dynamo_output_graph: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from its graphs (--torch-oracle accuracy)
     2> symtape: none of the 4 graphs fails alone
     2> symtape: the values of the program may matter: it is run again, with 2 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
     2> symtape: minified.recording.tape:1/2_0:dynamo_output_graph: the program succeeds if eager runs this graph, and all others are compiled; 3 runs (TORCH_COMPILE_OVERRIDE_BACKENDS=1:eager)
@@ -210,7 +226,7 @@ A backend that neither PyTorch nor a script of the command defines.
     2> symtape: the program ended with exit code 1
     2> symtape: its calls were compiled with the backend mine
     2> symtape: no compile failed, but the program did: its graphs are compared with eager mode (--torch-oracle accuracy)
-    2> symtape: minified.recording.tape: runs $TMP/python, which compiles programs made from its graphs (--torch-oracle accuracy --torch-backend mine)
+    2> symtape: minified.recording.tape: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from its graphs (--torch-oracle accuracy --torch-backend mine)
     2> symtape: PyTorch has no backend mine by itself: inductor is asked; --torch-backend MODULE:NAME names the function, and --import its file
     2> symtape: none of the 4 graphs fails alone with the backend inductor
     2> symtape: the values of the program may matter: it is run again, with 2 graphs by eager in turn (TORCH_COMPILE_OVERRIDE_BACKENDS)
@@ -221,12 +237,14 @@ A backend that neither PyTorch nor a script of the command defines.
     $ ./run --torch-oracle accuracy --torch-backend mine
     2> symtape: runs ./program (symtape record --deep -o minified.recording.tape)
     2> symtape: the program ended with exit code 1
+    2> symtape: minified.recording.tape:0/0_1:dynamo_output_graph: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from its graphs (--torch-oracle accuracy --torch-backend mine)
     2> symtape: --torch-backend: PyTorch 2.13.0 has no backend mine; it has eager, inductor; MODULE:NAME is a function, of a file of --import
     [exit 2]
 
 What is not known with gradients is answered without them; a compile for inference computes none.
 
     $ echo '{"outcome": "cannot", "message": "no memory"}' > gradients; symtape export -q $RECORDINGS/train.log.zst -o train.log; SYMTAPE_PYTHON=$PWD/python symtape minify train.log:0/0:dynamo --torch-oracle run --cpu -o none.tape
+    2> symtape: train.log:0/0:dynamo: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from this graph (--torch-oracle run)
     2> symtape: train.log:0/0:dynamo: does not fail: PyTorch 2.13.0 does not fail
     [exit 1]
 
@@ -239,5 +257,6 @@ The tape that it wrote names these inputs.
     symtape: t.tape:0/0:dynamo fails only if its inputs require gradients, as in the recording: gradients are computed, too
 
     $ sed 's/aot_joint_graph/other_graph/; s/aot_backward_graph/another_graph/; s/aot_forward_graph/aot_inference_graph/' train.log > inference.log; SYMTAPE_PYTHON=$PWD/python symtape minify inference.log:0/0:dynamo --torch-oracle run --cpu -o none.tape
+    2> symtape: inference.log:0/0:dynamo: runs $TMP/python ($SYMTAPE_PYTHON, torch 2.13.0), which compiles programs made from this graph (--torch-oracle run)
     2> symtape: inference.log:0/0:dynamo: does not fail: PyTorch 2.13.0 does not fail
     [exit 1]

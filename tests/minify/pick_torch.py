@@ -209,9 +209,33 @@ def main():
         unset = {name: value for name, value in os.environ.items() if name != "SYMTAPE_PYTHON"}
         which = subprocess.run([python, "-c", "import sys; print(sys.executable)"], capture_output=True, text=True).stdout.strip()
         out, notes = minify("-o", "shell.tape", "--", "sh", "-c", f"{python} own.py; exit 1", env=unset)
-        assert f": runs {which}, which compiles" in notes and "reproduced 1 of 1 times" in notes, notes
+        version = subprocess.run([python, "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True).stdout.strip()
+        assert f": runs {which} (the program's, torch {version}), which compiles" in notes, notes
+        assert "reproduced 1 of 1 times" in notes, notes
         _, notes = minify("-o", "named.tape", "--python", "/no/python", "--", python, "own.py", code=4)
-        assert ": runs /no/python, which compiles" in notes and "/no/python: No such file" in notes, notes
+        assert ": runs /no/python (--python, no PyTorch), which compiles" in notes, notes
+        assert "/no/python: No such file" in notes, notes
+        # A tape names no Python: it is the first of $PATH that has PyTorch, and the failure may be another release's.
+        os.makedirs("none", exist_ok=True)
+        with open("none/python3", "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nexit 1\n")
+        os.chmod("none/python3", 0o755)
+        os.makedirs("some", exist_ok=True)
+        with open("some/python3", "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\nexec {which} \"$@\"\n")
+        os.chmod("some/python3", 0o755)
+        path = {**unset, "PATH": f"{folder}/none:{folder}/some:{os.environ['PATH']}"}
+        asked = f": runs {folder}/some/python3 (first on $PATH with PyTorch, torch {version}), which compiles programs made from "
+        own = (*own, "--max-calls", "3")
+        _, notes = minify("minified.recording.tape:0/0", *own, "-o", "again.tape", code=130, env=path)
+        assert asked + "this graph" in notes and "it was recorded with torch" not in notes, notes
+        minify(graph, *own, "-o", "old.tape", "--fx", "old.fx", code=130, env=path)
+        with open("old.fx", encoding="utf-8") as file:
+            text = file.read()
+        with open("old.fx", "w", encoding="utf-8") as file:
+            file.write(text.replace("torch " + version, "torch 2.4.0"))
+        _, notes = minify("old.fx", *own, "-o", "older.tape", code=130, env=path)
+        assert f"it was recorded with torch 2.4.0: torch {version} may not fail, or fail differently" in notes, notes
 
         out, notes = minify("-o", "low.tape", "--import", "patch.py", "--", python, "lowering.py")
         assert "--torch-backend inductor --import patch.py" in notes, notes

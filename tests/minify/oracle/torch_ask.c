@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "minify/oracle/oracle_torch.h"
-#include "minify/process/torch_worker.h"
+#include "minify/process/torch_python.h"
 #include "trace/base/text/json_write.h"
 
 static const char *const questions[] = {
@@ -88,7 +88,10 @@ int main(int argc, char **argv)
     if (argc < 4 || question == n)
         return 2;
     options.question = (enum torch_question)question;
-    options.python = torch_python(STR(""));
+    struct torch_python python;
+    if (!torch_python_choose(STR(""), STR(""), NULL, &python, &err))
+        return 2;
+    options.python = str_of(python.path);
     options.backend = str_of(argv[2]);
     struct candidate *whole = load(argv[3], &trace, &err);
     struct oracle *oracle = whole ? oracle_torch(&options, whole, &first, &err) : NULL;

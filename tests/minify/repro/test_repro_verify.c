@@ -20,13 +20,15 @@ static struct repro_verified verify_with(const char *python, const char *exit_co
 {
     struct repro_verified ret;
     struct err err = ERR_INIT;
+    struct torch_python chosen;
     const char *path = temp_path("repro.py");
     FILE *out = fopen(path, "w");
     assert_non_null(out);
     fprintf(out, "%s\n", exit_code);
     fclose(out);
-    assert_true(
-        repro_verify(path, str_of(python), &(struct program_setup){ 0 }, 2, 20, NULL, &ret, &err));
+    assert_true(torch_python_choose(str_of(python), STR(""), NULL, &chosen, &err));
+    assert_true(repro_verify(path, &chosen, &(struct program_setup){ 0 }, 2, 20, NULL, &ret, &err));
+    torch_python_release(&chosen);
     return ret;
 }
 
@@ -69,12 +71,15 @@ static void test_no_torch(void **state)
 static void test_interrupted(void **state)
 {
     (void)state;
-    make_python("case \"$2\" in *__version__*) echo 9.9; exit 0;; esac\nsleep 30");
+    make_python("sleep 30");
     atomic_bool cancel = true;
     struct repro_verified v;
     struct err err = ERR_INIT;
-    assert_false(repro_verify("repro.py", str_of(temp_path("python")), &(struct program_setup){ 0 },
-                              1, 20, &cancel, &v, &err));
+    char path[4096];
+    snprintf(path, sizeof path, "%s", temp_path("python"));
+    struct torch_python python = { .path = path, .version = "9.9" };
+    assert_false(
+        repro_verify("repro.py", &python, &(struct program_setup){ 0 }, 1, 20, &cancel, &v, &err));
     assert_int_equal(err.kind, ERR_INTERRUPTED);
 }
 
