@@ -91,16 +91,16 @@ bool minify_drop_gradients(struct minify_job *job, struct err *err)
     return !had || minify_read_again(job, err);
 }
 
-/* Returns whether PyTorch's answer with gradients says something about the failure. It says nothing
- * if eager mode fails, which refuses gradients of what the graph writes to, or if PyTorch cannot
- * find out whether the backward pass fails. But where an operator's own backward is wrong, eager
- * mode has the failure of the tape. */
+/* Returns whether PyTorch's answer with gradients says something about the failure. Eager mode
+ * fails with them, too, where an operator's own backward is wrong. That is the failure if it is the
+ * one on the tape, or if the user named the question, which it answers. PyTorch may not be able to
+ * tell whether the backward pass fails. */
 static bool is_answer(const struct minify_job *job)
 {
     const struct torch_first *torch = &job->torch;
     if (torch->eager.n)
-        return torch->verdict == VERDICT_INTERESTING && job->is_picked &&
-               minify_is_failure_of_tape(job, torch->error);
+        return torch->verdict == VERDICT_INTERESTING &&
+               (!job->is_picked || minify_is_failure_of_tape(job, torch->error));
     return torch->verdict == VERDICT_INTERESTING || torch->verdict == VERDICT_BORING;
 }
 
@@ -112,6 +112,21 @@ static bool forget_gradients(struct minify_job *job, const struct torch_first *f
     bool ok = minify_drop_gradients(job, err) && ask_again(job, err);
     job->torch = *first;
     return ok;
+}
+
+/* A question that compares results has no answer where eager mode has none. */
+static bool note_dropped(struct minify_job *job, struct err *err)
+{
+    struct str eager = job->torch.eager;
+    if (!eager.n || job->is_picked)
+        return true;
+    if (!minify_hide_text(job, &eager, err))
+        return false;
+    out_note(job->cmd->out,
+             "%s: with gradients, eager fails too, without any compiler (%.*s); it is asked "
+             "without them",
+             job->operand, STR_ARG(str_first(eager, 300)));
+    return true;
 }
 
 bool minify_ask_gradients(struct minify_job *job, struct err *err)
@@ -132,7 +147,7 @@ bool minify_ask_gradients(struct minify_job *job, struct err *err)
     bool ok = ask_again(job, err);
     out_progress_end(out);
     if (ok && !is_answer(job))
-        return forget_gradients(job, &first, err);
+        return note_dropped(job, err) && forget_gradients(job, &first, err);
     if (ok && job->torch.verdict == VERDICT_INTERESTING)
         out_note(out,
                  "%s fails only if its inputs require gradients, as in the recording: "

@@ -219,6 +219,13 @@ def out_of_memory(torch, error):
     return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "DefaultCPUAllocator" in str(error)
 
 
+def refuses_gradients(error):
+    """Whether eager mode only refuses that an input which the graph writes to is a leaf (check_inplace() of
+    torch/csrc/autograd/VariableTypeUtils.h): in the program it was computed, in a repro it is a leaf."""
+    text = str(error)
+    return text.startswith(("a leaf Variable that requires grad ", "a view of a leaf Variable that requires grad "))
+
+
 def is_good(torch, question, source, expected):
     """Whether the program of a question compiles and runs without the failure that it asks about. Code and inputs are those of the
     question."""
@@ -279,7 +286,7 @@ def answer(torch, question, source):
         try:
             expected = eager_results(torch, scope, wrong or question["ask"] == "bisect")
         except Exception as error:
-            if out_of_memory(torch, error):
+            if out_of_memory(torch, error) or refuses_gradients(error):
                 return cannot(error)
             ret["eager"] = bounded("%s: %s" % root_of(error), EAGER_MAX)
             if question["ask"] != "raises":

@@ -91,6 +91,12 @@ def f(x, w):
 if __name__ == "__main__":
     torch.compile(f, backend="aot_eager")(torch.randn(4, 8), torch.randn(8, requires_grad=True)).backward()
 """
+# Nothing fails; an input that is written to requires gradients.
+WRITE = """import torch
+def f(x):
+    return x.mul_(2).sin()
+torch.compile(f, backend="aot_eager")(torch.randn(4, 8, requires_grad=True) * 2)
+"""
 # Branches on values: of torch.export(strict=True), of a compile, in a function that Dynamo inlines, and of torch.export.
 BRANCH = """import torch
 class Gate(torch.nn.Module):
@@ -166,7 +172,7 @@ def main():
         os.chdir(folder)
         # Inductor's caches do not know of changed lowerings: a run before would answer.
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
-        for name, text in (("own", BACKEND), ("patch", PATCH), ("lowering", LOWERING), ("sizes", SIZES), ("operator_of_mine", OPERATOR), ("branch", BRANCH),
+        for name, text in (("own", BACKEND), ("patch", PATCH), ("lowering", LOWERING), ("sizes", SIZES), ("operator_of_mine", OPERATOR), ("write", WRITE), ("branch", BRANCH),
                            ("inlined", INLINED), ("number", NUMBER), ("mixed", MIXED), ("kernel", KERNEL),
                            ("constraint", CONSTRAINT), ("range", RANGE),
                            ("wrong", WRONG), ("several", SEVERAL), ("train", TRAIN),
@@ -268,6 +274,17 @@ def main():
         out, notes = minify("-o", "op.tape", "--allow", "mine", "--import", "operator_of_mine.py", "--", python, "operator_of_mine.py")
         assert "fails only if its inputs require gradients" in notes and "eager fails too" in notes, notes
         assert "reproduced 1 of 1 times" in notes and " -> 1, symbols" in out and "\n# requires_grad " in out, out + notes
+        # The same by name; results cannot be compared where eager mode has none.
+        mine = ("op.recording.tape:0/0:dynamo", "--allow", "mine", "--import", "operator_of_mine.py", "--torch-oracle")
+        out, notes = minify(*mine, "compile", "-o", "op_named.tape", "--repro", "op_named.py")
+        assert "fails only if its inputs require gradients" in notes and "eager fails too, without any compiler: " in notes, notes
+        assert "reproduced 1 of 1 times" in notes and " -> 1, symbols" in out and "\n# requires_grad " in out, out + notes
+        _, notes = minify(*mine, "accuracy", "-o", "op_wrong.tape", code=1)
+        assert "with gradients, eager fails too, without any compiler (" in notes and "does not fail" in notes, notes
+        # What the program computed before is a leaf alone: eager mode refuses to write to it, which is no failure.
+        minify("-o", "write.tape", "--", python, "write.py", code=1)
+        _, notes = minify("write.recording.tape:0/0:dynamo", "--torch-oracle", "compile", "-o", "write.tape", code=1)
+        assert "does not fail" in notes and "eager fails" not in notes, notes
         _, notes = minify("-o", "no.tape", "--", python, "operator_of_mine.py", code=125)
         assert "--allow mine permits it, and minify --import FILE registers it" in notes, notes
         out, notes = minify("-o", "branch.tape", "--", python, "branch.py")
