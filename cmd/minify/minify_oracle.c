@@ -126,6 +126,13 @@ static void drop_oracle(struct minify_job *job)
     job->oracle = NULL;
 }
 
+/* Whether the failure on the tape is one of a Dim with a name, all of whose sizes must satisfy the
+ * guards: produce_guards_verbose() of torch/fx/experimental/symbolic_shapes.py. */
+static bool violates_guard(const struct minify_job *job)
+{
+    return str_find(job->failed, STR(" satisfy the generated guard ")) < job->failed.n;
+}
+
 static bool start_torch(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
@@ -134,6 +141,7 @@ static bool start_torch(struct minify_job *job, struct err *err)
         .question = question_of(args->torch),
         .python = str_of(job->python.path ? job->python.path : ""),
         .backend = str_of(args->backend ? args->backend : ""),
+        .named_dims = violates_guard(job),
         .cpu = args->cpu,
         .values = values_of(args->values),
         .setup = job->repro.setup,

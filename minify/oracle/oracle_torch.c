@@ -123,6 +123,7 @@ static struct repro_what repro_what_of(const struct oracle_torch *o, enum repro_
                                 .check = check,
                                 .backend = o->options.backend,
                                 .setup = o->options.setup,
+                                .named_dims = o->options.named_dims,
                                 .cpu = o->options.cpu,
                                 .values = o->options.values };
 }
@@ -387,6 +388,8 @@ static bool name_oracle(struct oracle_torch *o, struct err *err)
                STR_ARG(o->first.signature.message));
     if (o->options.values != REPRO_VALUES_NORMAL)
         buf_printf(&id, " values=%d", o->options.values);
+    if (o->options.named_dims)
+        buf_puts(&id, " named_dims");
     o->oracle.name = STR("torch");
     o->oracle.id = id.failed ? (struct str){ 0 } : arena_copy(&o->arena, buf_str(&id));
     buf_release(&id);

@@ -43,6 +43,7 @@ struct torch_options {
     struct str python;          /* of the worker; with a launcher, the workers have their own */
     struct str backend;         /* "": "inductor" of run and accuracy, "aot_eager" of the rest */
     struct program_setup setup; /* its texts outlive the oracle; `backend` is the one above */
+    bool named_dims;            /* of CONSTRAINTS: struct repro_what */
     bool cpu;                   /* everything runs on the CPU, whatever was recorded */
     enum repro_values values;   /* of inputs */
     double timeout;             /* seconds for the first question; 0: 300, an hour of SECONDS */

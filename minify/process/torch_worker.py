@@ -145,16 +145,6 @@ def cannot(error):
     return {"outcome": "cannot", "message": bounded("%s: %s" % (type(error).__name__, error), MESSAGE_MAX)}
 
 
-def dynamic_shapes(torch, tensors, kind):
-    """Every dimension that a repro marked, as this kind of Dim."""
-    ret = []
-    for t in tensors:
-        marked = set(getattr(t, "_dynamo_dynamic_indices", ())) | set(
-            getattr(t, "_dynamo_weak_dynamic_indices", ()))
-        ret.append({d: kind for d in marked} or None)
-    return tuple(ret)
-
-
 def module_of(torch, f, n):
     names = ", ".join("a%d" % i for i in range(n))
     scope = {"torch": torch, "f": f}
@@ -163,20 +153,15 @@ def module_of(torch, f, n):
     return scope["Module"]()
 
 
-def compiled(torch, question, f, inputs):
+def compiled(torch, question, scope):
     """Goes through what is asked about; gives what the result computes, where there is one."""
+    f, inputs = scope["f"], scope["inputs"]
     route = question["route"]
     if route == "make_fx":
         return torch.fx.experimental.proxy_tensor.make_fx(f, tracing_mode="symbolic")(*inputs)
     if route in ("export", "decompose", "constraints"):
-        dim = torch.export.Dim
-        shapes = dynamic_shapes(torch, inputs, dim.DYNAMIC if route == "constraints" else dim.AUTO)
-        for t in inputs:
-            for mark in ("_dynamo_dynamic_indices", "_dynamo_weak_dynamic_indices"):
-                if hasattr(t, mark):
-                    delattr(t, mark)
         program = torch.export.export(module_of(torch, f, len(inputs)), tuple(inputs),
-                                      dynamic_shapes=shapes)
+                                      dynamic_shapes=scope.get("shapes"))
         return (program.run_decompositions() if route == "decompose" else program).module()
     return torch.compile(f, backend=backend or question["backend"], fullgraph=True)
 
@@ -255,7 +240,7 @@ def seconds(torch, question, source):
     torch.compile(lambda x: x + 1, backend=backend or question["backend"], dynamic=True)(torch.zeros(3))
     torch._dynamo.reset()
     scope, times = made(source), []
-    call = compiled(torch, question, scope["f"], scope["inputs"])
+    call = compiled(torch, question, scope)
     signal.signal(signal.SIGPROF, enough)
     signal.setitimer(signal.ITIMER_PROF, question["enough"] and question["enough"] + question["called"], 1)
     try:
@@ -301,7 +286,7 @@ def answer(torch, question, source):
             compiling, calling = seconds(torch, question, source)
             return {"outcome": "timed", "seconds": compiling, "called": calling}
         torch.manual_seed(0)
-        call = compiled(torch, question, scope["f"], scope["inputs"])
+        call = compiled(torch, question, scope)
         actual = called(torch, call, scope["inputs"]) if question["run"] else None
     except torch._dynamo.exc.InvalidBackend:
         names = torch._dynamo.list_backends(exclude_tags=())

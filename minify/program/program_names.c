@@ -101,7 +101,7 @@ static const char *const imports[] = {
 static const char *const variables[] = {
     "inputs",   "f",        "error", "backend", "envs",      "guards",  "Module", "device",
     "expected", "exported", "auto",  "self",    "shapes",    "traced",  "actual", "make_fx",
-    "warm",     "began",    "once",  "seconds", "gradients", "outputs", "copies",
+    "warm",     "began",    "once",  "seconds", "gradients", "outputs", "copies", "dynamic",
 };
 /* The names of Python that keep their usual meaning in the program. */
 static const char *const usual[] = { "inf",   "nan",  "object", "einops",

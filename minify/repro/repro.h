@@ -76,6 +76,7 @@ struct repro_what {
     double seconds;
     enum repro_values values;   /* of inputs */
     bool eager_fails;           /* f itself raises, so it is not run first */
+    bool named_dims;            /* of REPRO_CONSTRAINTS: sizes without a range have names, too */
     bool cpu;                   /* everything runs on the CPU, whatever was recorded */
     struct program_setup setup; /* what programs need besides PyTorch */
     /* No exit codes: the error is raised, by assert_close() for a wrong result. Checks of guards

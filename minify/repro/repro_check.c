@@ -186,6 +186,10 @@ static struct str backend(const struct repro *r)
     return r->what->backend.n ? r->what->backend : STR("aot_eager");
 }
 
+#define CANNOT_RUN                 \
+    "except Exception as error:\n" \
+    "    print(\"cannot run:\", error)\n    sys.exit(125)\n"
+
 static bool has_dynamic(const struct repro *r)
 {
     for (size_t i = 0; i < r->inputs.n; i++) {
@@ -202,39 +206,81 @@ static bool has_dynamic(const struct repro *r)
     return false;
 }
 
-static bool exports(const struct repro *r)
+bool repro_exports(const struct repro *r)
 {
     return r->what->route == REPRO_EXPORT || r->what->route == REPRO_DECOMPOSE ||
            r->what->route == REPRO_CONSTRAINTS;
 }
 
-/* Prints a kind of torch.export.Dim for each size that was symbolic, by input. */
+/* Prints the range of a symbol as arguments of a Dim: "min=3, max=100". */
+static void put_bounds(const struct cand_symbol *s, const char *before, struct buf *out)
+{
+    if (s->min > 2)
+        buf_printf(out, "%smin=%lld", before, (long long)s->min);
+    if (s->max < INT32_MAX)
+        buf_printf(out, "%smax=%lld", s->min > 2 ? ", " : before, (long long)s->max);
+}
+
+/* Prints the Dim of a symbolic size. In the question `constraints`, one that has a range has a
+ * name: PyTorch checks that all sizes of its range satisfy the guards for those alone
+ * (produce_guards_verbose() of torch/fx/experimental/symbolic_shapes.py); of Dim.DYNAMIC, only
+ * that it does not become a number. Returns whether it has neither a name nor a range. */
+static bool put_dim(struct repro *r, const struct cand_symbol *s, struct buf *out)
+{
+    bool constraints = r->what->route == REPRO_CONSTRAINTS;
+    bool backed = s && s->backed, range = backed && repro_has_range(s);
+    if (constraints && backed && (range || r->what->named_dims)) {
+        buf_puts(out, "torch.export.Dim(\"");
+        repro_put_name(r, out, s->name);
+        buf_putc(out, '"');
+        if (range)
+            put_bounds(s, ", ", out);
+        buf_putc(out, ')');
+        return false;
+    }
+    if (range) {
+        buf_puts(out, "torch.export.Dim.AUTO(");
+        put_bounds(s, "", out);
+        buf_putc(out, ')');
+        return false;
+    }
+    buf_puts(out, constraints ? "dynamic" : "auto");
+    return true;
+}
+
+/* Prints a torch.export.Dim for each size that was symbolic, by input. Older releases do not have
+ * each kind. */
 static void put_dynamic_shapes(struct repro *r)
 {
     struct buf line = BUF_INIT;
     if (!has_dynamic(r))
         return;
-    bool fixed = r->what->route == REPRO_CONSTRAINTS;
-    const char *dim = fixed ? "dynamic" : "auto";
-    buf_printf(r->out, "%s = torch.export.Dim.%s\n", dim, fixed ? "DYNAMIC" : "AUTO");
+    bool constraints = r->what->route == REPRO_CONSTRAINTS, plain = false;
+    bool checks = r->what->check != REPRO_NOTHING && !r->what->plain;
+    const char *indent = checks ? "    " : "";
     buf_puts(&line, "shapes = (");
     for (size_t i = 0; i < r->inputs.n; i++) {
         const struct repro_input *input = &r->inputs.v[i];
         const struct meta *meta = repro_meta(input->graph, input->meta);
         uint32_t n = 0;
         for (uint32_t d = 0; d < (meta ? meta->n_sizes : 1) && !input->constant; d++) {
-            const struct expr *e =
-                meta ? expr_at(&input->graph->pool->exprs, meta->sizes[d]) : NULL;
-            if (e && e->kind == EXPR_INT)
+            if (meta && expr_at(&input->graph->pool->exprs, meta->sizes[d])->kind == EXPR_INT)
                 continue;
-            buf_printf(&line, "%s%u: %s", n++ ? ", " : "{", (unsigned)d, dim);
+            buf_printf(&line, "%s%u: ", n++ ? ", " : "{", (unsigned)d);
+            plain |= put_dim(r, repro_symbol_of_dim(r, input, d), &line);
         }
         buf_puts(&line, n ? "}" : "None");
         buf_puts(&line, i + 1 < r->inputs.n ? ", " : r->inputs.n == 1 ? ",)" : ")");
     }
     buf_puts(&line, r->inputs.n ? "" : ")");
     r->failed |= line.failed;
-    repro_put_line(r, buf_str(&line), 0);
+    buf_puts(r->out, checks ? "try:\n" : "");
+    if (plain)
+        buf_printf(r->out, "%s%s\n", indent,
+                   constraints ? "dynamic = torch.export.Dim.DYNAMIC"
+                               : "auto = torch.export.Dim.AUTO");
+    repro_put_line(r, buf_str(&line), (unsigned)strlen(indent));
+    buf_puts(r->out, checks ? CANNOT_RUN : "");
     buf_release(&line);
 }
 
@@ -343,10 +389,6 @@ static void put_gradients(struct repro *r)
 }
 
 /* ---- The check ---- */
-
-#define CANNOT_RUN                 \
-    "except Exception as error:\n" \
-    "    print(\"cannot run:\", error)\n    sys.exit(125)\n"
 
 static void put_seed_again(struct repro *r)
 {
@@ -501,9 +543,12 @@ static void put_guard_checks(struct repro *r)
 
 void repro_put_check(struct repro *r)
 {
-    if (r->what->check == REPRO_NOTHING)
+    if (r->what->check == REPRO_NOTHING) {
+        if (repro_exports(r)) /* who asks the question exports it */
+            put_dynamic_shapes(r);
         return;
-    if (exports(r))
+    }
+    if (repro_exports(r))
         put_module_class(r);
     if (r->what->route == REPRO_COMPILE && asks_guards(r))
         put_backend(r);

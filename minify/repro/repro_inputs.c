@@ -432,6 +432,11 @@ static bool is_symbolic_size(const struct repro *r, const struct expr_pool *pool
     return ret;
 }
 
+bool repro_has_range(const struct cand_symbol *s)
+{
+    return s->min > 2 || (s->max < INT32_MAX && s->max > 2);
+}
+
 enum mark { MARK_NONE, MARK_MAYBE, MARK_DYNAMIC, MARK_RANGE, MARK_UNBACKED };
 
 /* Returns the mark of a symbol: maybe_mark_dynamic unless the user marked it, so that it may become
@@ -441,26 +446,34 @@ static enum mark mark_of(const struct repro *r, const struct cand_symbol *s)
     const struct repro_what *what = r->what;
     if (!s->backed)
         return MARK_UNBACKED;
-    if (s->min > 2 || (s->max < INT32_MAX && s->max > 2))
+    if (repro_has_range(s))
         return MARK_RANGE;
     if (s->marked || (what->check == REPRO_SPECIALIZES && str_eq(what->expr, s->name)))
         return MARK_DYNAMIC;
     return MARK_MAYBE;
 }
 
+const struct cand_symbol *repro_symbol_of_dim(const struct repro *r,
+                                              const struct repro_input *input, uint32_t dim)
+{
+    const struct meta *meta = repro_meta(input->graph, input->meta);
+    uint32_t number = input->symbol;
+    if (input->constant ||
+        (meta && !repro_bare_symbol(r, &input->graph->pool->exprs, meta->sizes[dim], &number)))
+        return NULL;
+    return &r->candidate->symbols[number];
+}
+
 static enum mark mark_of_dim(const struct repro *r, const struct repro_input *input, uint32_t dim,
                              const struct cand_symbol **symbol)
 {
     const struct meta *meta = repro_meta(input->graph, input->meta);
-    uint32_t number = input->symbol;
-    *symbol = NULL;
-    if (input->constant)
-        return MARK_NONE;
-    if (meta && !repro_bare_symbol(r, &input->graph->pool->exprs, meta->sizes[dim], &number))
-        return is_symbolic_size(r, &input->graph->pool->exprs, meta->sizes[dim]) ? MARK_MAYBE
-                                                                                 : MARK_NONE;
-    *symbol = &r->candidate->symbols[number];
-    return mark_of(r, *symbol);
+    *symbol = repro_symbol_of_dim(r, input, dim);
+    if (*symbol)
+        return mark_of(r, *symbol);
+    bool symbolic = !input->constant && meta &&
+                    is_symbolic_size(r, &input->graph->pool->exprs, meta->sizes[dim]);
+    return symbolic ? MARK_MAYBE : MARK_NONE;
 }
 
 static void put_mark(struct repro *r, struct str name, enum mark mark, const char *dims,
@@ -535,8 +548,8 @@ static void put_list(struct repro *r, const char *before, const char *after)
 
 void repro_put_inputs(struct repro *r)
 {
-    /* Other routes that compile f read the marks, too. */
-    bool marks = r->what->route == REPRO_COMPILE || r->what->check == REPRO_NOTHING;
+    bool marks =
+        r->what->route == REPRO_COMPILE || (r->what->check == REPRO_NOTHING && !repro_exports(r));
     buf_printf(r->out, "torch.manual_seed(%llu)\n", (unsigned long long)r->candidate->seed);
     for (size_t i = 0; i < r->inputs.n; i++) {
         struct buf line = BUF_INIT;

@@ -65,6 +65,14 @@ struct str repro_name(struct repro *r, struct str wish, bool global);
 void repro_refuse(struct repro *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Prints a variable, or a size of one: from r->spelled, r->symbol_names or names. */
 void repro_put_name(struct repro *r, struct buf *out, struct str name);
+/* Whether torch.export traces f: the program says by `shapes` which sizes are symbolic, not by
+ * marks. */
+bool repro_exports(const struct repro *r);
+/* Whether the range of a symbol is one that the user gave it. */
+bool repro_has_range(const struct cand_symbol *s);
+/* Returns the symbol that is a size of an input, or NULL if that is another expression. */
+const struct cand_symbol *repro_symbol_of_dim(const struct repro *r,
+                                              const struct repro_input *input, uint32_t dim);
 /* Finds the symbol if an expression is nothing but a symbol; returns false otherwise. */
 bool repro_bare_symbol(const struct repro *r, const struct expr_pool *pool, expr_id expr,
                        uint32_t *symbol);

@@ -147,7 +147,7 @@ class M(torch.nn.Module):
         return torch.relu(x) + torch.ones(4, 8)
 torch.export.export(M(), (torch.randn(4, 8),), dynamic_shapes={"x": {0: torch.export.Dim("d")}}, strict=True)
 """
-# A range that the program names is violated, and the graph alone has none.
+# A guard that the code asks for excludes sizes that the program's Dim or mark has.
 RANGE = """import torch
 class M(torch.nn.Module):
     def forward(self, x):
@@ -155,6 +155,16 @@ class M(torch.nn.Module):
         return torch.sin(y) if x.shape[0] < 50 else y
 torch.export.export(M(), (torch.randn(4, 8),), dynamic_shapes={"x": {0: torch.export.Dim("d", max=100)}}, strict=True)
 """
+MARK = """import torch
+def f(x):
+    y = torch.relu(x)
+    return torch.sin(y) if x.shape[0] < 50 else y
+x = torch.randn(6, 8)
+torch._dynamo.mark_dynamic(x, 0, min=3, max=100)
+torch.compile(f, backend="aot_eager")(x)
+"""
+# The same range, which the failure does not need.
+UNMARKED = MARK.replace("torch.sin(y) if x.shape[0] < 50 else y", "torch.sin(y).view(-1, 7)")
 SIZES = """import torch
 def f(x, w):
     return torch.cos(torch.sin(x).view(-1, 4) @ w).sum()
@@ -174,7 +184,7 @@ def main():
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
         for name, text in (("own", BACKEND), ("patch", PATCH), ("lowering", LOWERING), ("sizes", SIZES), ("operator_of_mine", OPERATOR), ("write", WRITE), ("branch", BRANCH),
                            ("inlined", INLINED), ("number", NUMBER), ("mixed", MIXED), ("kernel", KERNEL),
-                           ("constraint", CONSTRAINT), ("range", RANGE),
+                           ("constraint", CONSTRAINT), ("range", RANGE), ("mark", MARK), ("unmarked", UNMARKED),
                            ("wrong", WRONG), ("several", SEVERAL), ("train", TRAIN),
                            ("large", VALUES % "a.abs() > 100"), ("values", VALUES % "a == torch.sin(torch.tensor(3.)) * 200"),
                            ("backward", BACKWARD % ("cos", "bad"))):
@@ -304,8 +314,20 @@ def main():
         out, notes = minify("-o", "constraint.tape", "--", python, "constraint.py")
         assert "(--torch-oracle constraints)" in notes and "reproduced 1 of 1 times" in notes and "calls 3 -> 1" in out, out + notes
         assert "fails with another message than the tape has" in notes, notes  # the input has another name
-        _, notes = minify("-o", "range.tape", "--", python, "range.py", code=1)  # an export has no backend to ask again
+        out, notes = minify("-o", "range.tape", "--", python, "range.py")
         assert notes.count("(--torch-oracle ") == 1 and "(--torch-oracle constraints)" in notes, notes
+        assert "reproduced 1 of 1 times" in notes and "calls 2 -> 0, symbols 1 -> 1, guards 1 -> 1" in out, out + notes
+        program = read("range.repro.py")  # any Dim with a name violates the guard; its range is not needed
+        assert "torch._check(s6 < 50)" in program and 'shapes = ({0: torch.export.Dim("s6")},)' in program, program
+        # Without a range, no Dim of this question has a name: the range is needed.
+        minify("range.recording.tape:0/0:dynamo", "--torch-oracle", "constraints", "-o", "range_named.tape", "--repro", "range_named.py")
+        program = read("range_named.py")
+        assert 'shapes = ({0: torch.export.Dim("s6", max=100)},)' in program, program
+        out, notes = minify("-o", "mark.tape", "--", python, "mark.py")
+        assert "reproduced 1 of 1 times" in notes and "calls 2 -> 0, symbols 1 -> 1, guards 1 -> 1" in out, out + notes
+        assert ", 0, min=3, max=100)" in read("mark.repro.py"), read("mark.repro.py")
+        _, notes = minify("-o", "unmarked.tape", "--", python, "unmarked.py")
+        assert "reproduced 1 of 1 times" in notes and "max=100" not in read("unmarked.repro.py"), notes
 
         # Variables are set before PyTorch is imported, in the program as well.
         _, notes = minify(graph, "--torch-oracle", "compile", "-o", "env.tape", "--torch-backend", "inductor",

@@ -274,13 +274,26 @@ static void test_routes(void **state)
 {
     (void)state;
     struct repro_what what = { .route = REPRO_DECOMPOSE, .check = REPRO_RAISES };
-    holds(view, &what, "shapes = ({0: auto, 1: auto},)\n");
+    holds(view, &what,
+          "try:\n    auto = torch.export.Dim.AUTO\n"
+          "    shapes = ({0: auto, 1: torch.export.Dim.AUTO(max=64)},)\n"
+          "except Exception as error:\n");
     holds(view, &what,
           "exported = torch.export.export(Module(), inputs, dynamic_shapes=shapes)"
           ".run_decompositions()\n");
     what.route = REPRO_CONSTRAINTS;
     holds(view, &what,
-          "dynamic = torch.export.Dim.DYNAMIC\nshapes = ({0: dynamic, 1: dynamic},)\n");
+          "    dynamic = torch.export.Dim.DYNAMIC\n"
+          "    shapes = ({0: dynamic, 1: torch.export.Dim(\"s27\", max=64)},)\n");
+    what.named_dims = true;
+    holds(view, &what,
+          "try:\n    shapes = ({0: torch.export.Dim(\"s77\"), 1: torch.export.Dim(\"s27\", "
+          "max=64)},)\n");
+    what.check = REPRO_NOTHING; /* a question has no marks */
+    holds(view, &what, "x = torch.randn(4, 3, 64)\ninputs = (x,)\n");
+    holds(view, &what,
+          "\nshapes = ({0: torch.export.Dim(\"s77\"), 1: torch.export.Dim(\"s27\", max=64)},)\n");
+    what = (struct repro_what){ .route = REPRO_CONSTRAINTS, .check = REPRO_RAISES };
     holds(view, &what, "exported = torch.export.export(Module(), inputs, dynamic_shapes=shapes)\n");
     what = (struct repro_what){ .check = REPRO_GUARD, .expr = STR("Eq(s27, 16)") };
     holds(view, &what, "re.fullmatch(r\"Eq\\(\\w+, 16\\)\", guard)");
