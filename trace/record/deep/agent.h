@@ -77,18 +77,19 @@ enum agent_global {
 };
 
 /* Attributes of PyTorch's objects, and keys of its dicts, that are read often. */
-#define AGENT_ATTRIBUTES(ATTRIBUTE)                            \
-    ATTRIBUTE(compile_context)     /* of _TLS */               \
-    ATTRIBUTE(tracing_context)     /* of _TLS */               \
-    ATTRIBUTE(attempt)             /* of a compile context */  \
-    ATTRIBUTE(loc_in_frame)        /* of a tracing context */  \
-    ATTRIBUTE(frame_summary_stack) /* of a tracing context */  \
-    ATTRIBUTE(cache_hits)          /* of FakeTensorMode */     \
-    ATTRIBUTE(cache_misses)        /* of FakeTensorMode */     \
-    ATTRIBUTE(node)                /* of a SymInt */           \
-    ATTRIBUTE(_expr)               /* of a SymNode */          \
-    ATTRIBUTE(current_meta)        /* of fx_globals, a dict */ \
-    ATTRIBUTE(stack_trace)         /* of current_meta, a dict */
+#define AGENT_ATTRIBUTES(ATTRIBUTE)                               \
+    ATTRIBUTE(compile_context)      /* of _TLS */                 \
+    ATTRIBUTE(tracing_context)      /* of _TLS */                 \
+    ATTRIBUTE(attempt)              /* of a compile context */    \
+    ATTRIBUTE(loc_in_frame)         /* of a tracing context */    \
+    ATTRIBUTE(frame_summary_stack)  /* of a tracing context */    \
+    ATTRIBUTE(cache_hits)           /* of FakeTensorMode */       \
+    ATTRIBUTE(cache_misses)         /* of FakeTensorMode */       \
+    ATTRIBUTE(node)                 /* of a SymInt */             \
+    ATTRIBUTE(_expr)                /* of a SymNode */            \
+    ATTRIBUTE(current_meta)         /* of fx_globals, a dict */   \
+    ATTRIBUTE(stack_trace)          /* of current_meta, a dict */ \
+    ATTRIBUTE(_suppress_guards_tls) /* of a ShapeEnv, a function */
 
 enum agent_attribute {
 #define ATTRIBUTE(name) ATTRIBUTE_##name,

@@ -355,10 +355,12 @@ static int gather_arguments(const struct wrapper *w, PyObject *args, PyObject *k
 
 static bool is_suppressed(PyObject *env)
 {
-    PyObject *answer = PyObject_CallMethod(env, "_suppress_guards_tls", NULL);
+    PyObject *function = agent_attribute(env, ATTRIBUTE__suppress_guards_tls);
+    PyObject *answer = function ? PyObject_CallNoArgs(function) : NULL;
     bool ret = answer == Py_True;
     if (!answer)
         PyErr_Clear();
+    Py_XDECREF(function);
     Py_XDECREF(answer);
     return ret;
 }

@@ -24,7 +24,8 @@ class Tracked:
         self.graph = weakref.ref(graph)
         self.number, self.kind, self.context = number, kind, context
         self.numbers = {}  # node -> its number here
-        self.waiting = {}  # node -> how many were made since
+        self.waiting = {}  # node whose result is not yet known -> its number
+        self.statement = Statement(self.numbers)
         self.sizes = {}    # symbol -> its hint, of a graph that no compile has: PyTorch logs no symbols
         self.state = OPEN
         self.n_nodes = 0
@@ -162,9 +163,9 @@ class Graphs:
         tracked.n_nodes += 1
         tracked.numbers[node] = tracked.n_nodes
         self.c.emit(NODE, "4444ss", tracked.number, tracked.n_nodes, stack, role, node.name,
-                    Statement(tracked.numbers).text(node))
+                    tracked.statement.text(node))
         if role != OUTPUT:
-            tracked.waiting[node] = 0
+            tracked.waiting[node] = tracked.n_nodes
 
     def begin(self, graph, kind, context):
         self.n_graphs += 1
@@ -175,19 +176,16 @@ class Graphs:
 
     def write_results(self, tracked):
         """Those that have become known: metas are set after the node is made."""
-        for node, age in list(tracked.waiting.items()):
+        for node, number in list(tracked.waiting.items()):
             meta = node.meta
             value = meta["val"] if "val" in meta else meta.get("example_value", self)
             if value is not self:
-                if number := tracked.numbers.get(node):
-                    self.c.emit(META, "44s", tracked.number, number, self.annotation(value))
-                    if not tracked.context and node.op == "placeholder":
-                        self.add_sizes(tracked.sizes, value)
+                self.c.emit(META, "44s", tracked.number, number, self.annotation(value))
+                if not tracked.context and node.op == "placeholder":
+                    self.add_sizes(tracked.sizes, value)
                 del tracked.waiting[node]
-            elif age >= PATIENCE and node.op != "placeholder":
+            elif tracked.n_nodes - number >= PATIENCE and node.op != "placeholder":
                 del tracked.waiting[node]
-            else:
-                tracked.waiting[node] = age + 1
 
     def set_state(self, tracked, state, error):
         try:
@@ -265,29 +263,41 @@ class Graphs:
         if isinstance(value, torch.Tensor):
             return self.tensor_text(value, torch)
         if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-            return f"Sym({self.size_text(value)})"
+            return f"Sym({self.size_texts((value,))[0]})"
         if isinstance(value, (bool, int, float)):
             return f"Sym({value})"
         return ""
 
     def tensor_text(self, t, torch):
         dtype = torch.fx.graph.dtype_abbrs.get(t.dtype) or str(t.dtype).replace("torch.", "")
-        strides = ""
-        if t.layout == torch.strided and not t.is_nested:
-            strides = f"[{', '.join(map(self.size_text, t.stride()))}]"
+        shape, strides = t.shape, ""
+        has_strides = t.layout == torch.strided and not t.is_nested
+        texts = self.size_texts((*shape, *t.stride()) if has_strides else shape)
+        if has_strides:
+            strides = f"[{', '.join(texts[len(shape):])}]"
         # Not FakeTensor.device, which would be counted as PyTorch's own use of it.
         device = getattr(t, "fake_device", None) or t.device
-        return f"{dtype}[{', '.join(map(self.size_text, t.shape))}]{strides}{device}"
+        return f"{dtype}[{', '.join(texts[:len(shape)])}]{strides}{device}"
 
-    def size_text(self, s):
-        if isinstance(s, int):
-            return str(s)
-        node = s.node
-        state = self.sizes.of(node)
+    def size_texts(self, sizes):
+        """No symbol is replaced meanwhile, so that an environment is asked once."""
+        texts, env, state = [], None, None
+        for s in sizes:
+            if isinstance(s, int):
+                texts.append(str(s))
+                continue
+            node = s.node
+            if (own := getattr(node, "shape_env", None)) is None or own is not env:
+                env, state = own, self.sizes.of(node)
+            texts.append(self.size_text(s, node, state))
+        return texts
+
+    def size_text(self, s, node, state):
         if state is None:
             expr = getattr(node, "expr", None)  # nested ints and constants have none
             return self.texts.of(s if expr is None else expr)
-        key = type(node._expr), node._expr
+        expr = node._expr
+        key = type(expr), expr
         text = state.get(key)
         if text is None:
             text = state[key] = self.texts.of(node.expr)
@@ -309,6 +319,7 @@ class Statement:
 
     def __init__(self, numbers):
         self.numbers = numbers
+        self.node, self.operator = sys.modules["torch.fx"].Node, sys.modules["torch"]._ops.OpOverload
 
     def text(self, node):
         args, kwargs = node.args, node.kwargs
@@ -326,6 +337,8 @@ class Statement:
         return self.call_function(node.target, args, kwargs)
 
     def call_function(self, target, args, kwargs):
+        if isinstance(target, self.operator):
+            return f"{operator_name(target)}({self.arguments(args, kwargs)})"
         graph = sys.modules["torch.fx.graph"]
         name = getattr(target, "__name__", "")
         if getattr(target, "__module__", "") == "_operator" and not kwargs:
@@ -333,8 +346,7 @@ class Statement:
             if form:
                 return form.format(*(self.argument(a) for a in args))
         try:
-            operator = isinstance(target, sys.modules["torch"]._ops.OpOverload)
-            name = operator_name(target) if operator else graph._get_qualified_name(target)
+            name = graph._get_qualified_name(target)
         except Exception:
             name = name or str(target)
         if name == "getattr" and len(args) == 2 and isinstance(args[1], str) and \
@@ -343,11 +355,13 @@ class Statement:
         return f"{name}({self.arguments(args, kwargs)})"
 
     def arguments(self, args, kwargs):
-        return ", ".join([self.argument(a) for a in args] +
-                         [f"{k} = {self.argument(v)}" for k, v in kwargs.items()])
+        texts = [self.argument(a) for a in args]
+        if kwargs:
+            texts += [f"{k} = {self.argument(v)}" for k, v in kwargs.items()]
+        return ", ".join(texts)
 
     def argument(self, a):
-        if isinstance(a, sys.modules["torch.fx"].Node):
+        if isinstance(a, self.node):
             number = self.numbers.get(a)
             return f"\1{number}\2" if number else a.name
         if isinstance(a, (bool, int, float, str)) or a is None:
@@ -363,7 +377,7 @@ class Statement:
             return f"{{{', '.join(f'{k!r}: {self.argument(v)}' for k, v in a.items())}}}"
         if isinstance(a, type):
             return f"{a.__module__}.{a.__qualname__}"
-        if isinstance(a, sys.modules["torch"]._ops.OpOverload):
+        if isinstance(a, self.operator):
             return f"torch.ops.{a}"
         return repr(a)
 
@@ -401,7 +415,10 @@ def last_that_is(condition, tracked):
 
 @functools.lru_cache(maxsize=4096)
 def operator_name(operator):
-    return sys.modules["torch.fx.graph"]._get_qualified_name(operator)
+    try:
+        return sys.modules["torch.fx.graph"]._get_qualified_name(operator)
+    except Exception:
+        return getattr(operator, "__name__", "") or str(operator)
 
 
 def member(base, path):
