@@ -9,7 +9,8 @@ garbage collector, the processes in turns: one compile each, in an order that ch
 wait. It prints the median over turns of a way's processor time over that of the bare process in the same turn,
 with the quartiles: what the machine does meanwhile takes longer than a turn, and so adds to both. The same program takes
 some percent more or less in another process, so several processes of each way are measured, one after another; those
-that are compared have the same PYTHONHASHSEED.
+that are compared have the same PYTHONHASHSEED. "bare again" is a second process of the bare way: by what it differs from
+the first one, the other figures may be wrong.
 """
 import argparse
 import concurrent.futures
@@ -53,8 +54,8 @@ def start(way, model, folder, seed, options):
     env = dict(os.environ, OMP_NUM_THREADS="1", PYTHONHASHSEED=str(seed))
     env.pop("TORCH_TRACE", None)
     command = [options.python, __file__, "--inside", model]
-    if way == "bare":
-        env["TORCH_TRACE"] = os.path.join(folder, "log")
+    if way.startswith("bare"):
+        env["TORCH_TRACE"] = os.path.join(folder, way.replace(" ", "-"))
     else:
         level = [] if way == "record" else ["--deep=" + way]
         command = [options.symtape, "record", "-q", "-o", os.path.join(folder, way + ".tape"), *level, "--", *command]
@@ -114,7 +115,7 @@ def main():
         parser.error("SYMTAPE and PYTHON are missing")
     if options.processes * options.turns < 2:
         parser.error("quartiles need two turns")
-    ways = ["bare", "record", *options.levels.split(",")]
+    ways = ["bare", "bare again", "record", *options.levels.split(",")]
     shares = {way: [] for way in ways[1:]}
     models = options.models or MODELS
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -123,7 +124,8 @@ def main():
             for way in shares:
                 low, middle, high = statistics.quantiles(a / b - 1 for a, b in zip(seconds[way], seconds["bare"]))
                 shares[way].append(middle)
-                print(f"   {'record' if way == 'record' else '--deep=' + way} {middle:+.1%} ({low:+.1%} to {high:+.1%})", end="")
+                name = way if way in ("record", "bare again") else "--deep=" + way
+                print(f"   {name} {middle:+.1%} ({low:+.1%} to {high:+.1%})", end="")
             print(flush=True)
     for way in shares:
         print(f"{way}: {statistics.median(shares[way]):+.1%} in the median, {min(shares[way]):+.1%} to {max(shares[way]):+.1%}")
