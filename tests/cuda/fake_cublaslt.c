@@ -490,8 +490,9 @@ int cublasLtMatmul(void *handle, void *op, const void *alpha, const void *a, voi
     stamp(&p, alignment, &same);
     CHECK(algorithm->data[7] < OFFERED, "algorithm %d", (int)algorithm->data[7]);
     same.data[7] = algorithm->data[7];
-    if (same.data[5] < algorithm->data[5])
-        same.data[5] = algorithm->data[5];
+    if (same.data[5] > algorithm->data[5])
+        return CUBLAS_NOT_SUPPORTED;
+    same.data[5] = algorithm->data[5];
     CHECK(memcmp(&same, algorithm, sizeof same) == 0, "an algorithm for another product");
     CHECK(workspace && (uintptr_t)workspace % 256 == 0 && room_bytes >= ROOM,
           "%zu bytes of workspace", room_bytes);

@@ -15,6 +15,8 @@
 /* PyTorch's size on Hopper (getChosenWorkspaceSize in aten/src/ATen/cuda/CUDABlas.cpp). */
 enum { WORKSPACE_BYTES = 32 << 20, MOST_CHOICES = 8 };
 
+#define NOT_ALL SIZE_MAX
+
 /* One of the matrices: in column-major order, columns are `leading` elements apart. */
 struct layout_key {
     uint64_t rows, columns, leading;
@@ -42,7 +44,14 @@ struct lt_plan {
     bool refused; /* no algorithm supports it */
     bool matters; /* plan_choice_matters() */
     bool put_off; /* the choice was made without a measurement */
+    bool assumed; /* the algorithm was checked for another problem of the class only */
     struct product_nodes nodes;
+};
+
+/* An algorithm and a class of problems. */
+struct checked_key {
+    struct plan_key class;
+    struct cublaslt_algorithm algorithm;
 };
 
 /* alpha or beta in the type that the operation wants. */
@@ -61,6 +70,9 @@ struct cublaslt {
     struct key_table keys; /* their keys */
     struct plan_recipes recipes;
     struct product_layouts layouts;
+    struct key_table checked; /* pairs that cublasLtMatmulAlgoCheck supported for a problem */
+    vec_of(size_t)
+    workspaces; /* of these, the largest one of a problem; NOT_ALL: it refused another one */
     vec_of(struct cublaslt_algorithm)
     without_nodes;               /* those whose launches are no nodes of batches */
     union lt_number alpha, beta; /* of the last matmul: arguments contain these addresses */
@@ -97,6 +109,7 @@ struct cublaslt *cublaslt_open(struct err *err)
     if (!lt)
         return err_nomem(err), NULL;
     lt->keys.key_bytes = sizeof(struct plan_key);
+    lt->checked.key_bytes = sizeof(struct checked_key);
     if (library_open(LIBRARY_CUBLASLT, 0, &lt->library, err) &&
         library_load(&lt->library, symbols, sizeof symbols / sizeof *symbols, &lt->table, err) &&
         open_lt_handle(lt, err))
@@ -130,6 +143,8 @@ void cublaslt_close(struct cublaslt *lt)
     key_table_release(&lt->keys);
     plan_recipes_release(&lt->recipes);
     product_layouts_release(&lt->layouts);
+    key_table_release(&lt->checked);
+    vec_release(&lt->workspaces);
     vec_release(&lt->without_nodes);
     free(lt);
 }
@@ -464,22 +479,68 @@ static void describe_choice(struct cublaslt *lt, const struct plan_key *key, boo
     };
 }
 
-/* Takes the algorithm that was chosen before, if it supports this problem. */
-static bool recall_algorithm(struct cuda *cuda, const struct cublaslt *lt,
-                             const struct plan_problem *problem, struct lt_plan *plan)
+static struct checked_key checked_key_of(const struct plan_problem *problem,
+                                         const struct cublaslt_algorithm *algorithm)
 {
-    struct plan_recipe stored;
+    struct checked_key ret;
+    memcpy(&ret.class, problem->classes[0], sizeof ret.class);
+    ret.algorithm = *algorithm;
+    return ret;
+}
+
+/* Asks the library whether the algorithm supports this problem, which takes 20 us, and notes the
+ * workspace that it needs. */
+static bool check_algorithm(struct cublaslt *lt, const struct plan_problem *problem,
+                            const struct cublaslt_algorithm *algorithm, struct lt_plan *plan)
+{
+    const struct checked_key key = checked_key_of(problem, algorithm);
     struct cublaslt_choice choice = { 0 };
-    struct cublaslt_algorithm algorithm;
-    if (!lt->table.check || !plan_choice_recall(cuda, problem, &stored))
-        return false;
-    memcpy(&algorithm, stored.bytes, sizeof algorithm);
-    if (lt->table.check(lt->handle, plan->op, plan->a, plan->b, plan->c, plan->d, &algorithm,
+    if (!lt->table.check ||
+        lt->table.check(lt->handle, plan->op, plan->a, plan->b, plan->c, plan->d, algorithm,
                         &choice) != CUBLAS_OK ||
         choice.workspace > WORKSPACE_BYTES)
         return false;
-    plan->algorithm = algorithm;
+    plan->algorithm = *algorithm;
     plan->workspace = choice.workspace;
+    plan->assumed = false;
+    const uint32_t known = key_table_find(&lt->checked, &key);
+    if (known != KEY_NONE)
+        lt->workspaces.v[known] =
+            choice.workspace > lt->workspaces.v[known] ? choice.workspace : lt->workspaces.v[known];
+    else if (vec_reserve(&lt->workspaces, 1) && key_table_add(&lt->checked, &key))
+        lt->workspaces.v[lt->workspaces.n++] = choice.workspace;
+    return true;
+}
+
+/* Takes the algorithm without a question if it supports another problem of the class: sizes of a
+ * class are less than twice as large as each other, and so is what they need of a workspace. If it
+ * does not support this one, cublasLtMatmul refuses it, and choose_again() asks. */
+static bool assume_algorithm(const struct cublaslt *lt, const struct plan_problem *problem,
+                             const struct cublaslt_algorithm *algorithm, struct lt_plan *plan)
+{
+    const struct checked_key key = checked_key_of(problem, algorithm);
+    const uint32_t known = key_table_find(&lt->checked, &key);
+    if (known == KEY_NONE || lt->workspaces.v[known] == NOT_ALL)
+        return false;
+    const size_t twice = 2 * lt->workspaces.v[known];
+    plan->algorithm = *algorithm;
+    plan->workspace = twice < WORKSPACE_BYTES ? twice : WORKSPACE_BYTES;
+    plan->assumed = true;
+    return true;
+}
+
+/* Takes the algorithm that was chosen before, if it supports this problem. */
+static bool recall_algorithm(struct cuda *cuda, struct cublaslt *lt,
+                             const struct plan_problem *problem, bool assumes, struct lt_plan *plan)
+{
+    struct plan_recipe stored;
+    struct cublaslt_algorithm algorithm;
+    if (!plan_choice_recall(cuda, problem, &stored))
+        return false;
+    memcpy(&algorithm, stored.bytes, sizeof algorithm);
+    if (!(assumes && assume_algorithm(lt, problem, &algorithm, plan)) &&
+        !check_algorithm(lt, problem, &algorithm, plan))
+        return false;
     plan->put_off = problem->matters && !stored.measured;
     return true;
 }
@@ -517,10 +578,29 @@ static void make_lt_plan(struct cuda *cuda, struct cublaslt *lt, const struct pl
     if (plan->refused)
         return;
     describe_choice(lt, key, plan->matters, &p);
-    if (recall_algorithm(cuda, lt, &p.problem, plan))
+    if (recall_algorithm(cuda, lt, &p.problem, true, plan))
         cuda->base.log.recalled++;
     else
         plan->refused = !take_first_algorithm(cuda, lt, key, &p.problem, plan);
+}
+
+/* Chooses the algorithm of a plan whose assumed one does not support the problem. */
+static void choose_again(struct cuda *cuda, struct cublaslt *lt, const struct plan_key *key,
+                         struct lt_plan *plan)
+{
+    struct lt_problem p;
+    describe_choice(lt, key, plan->matters, &p);
+    const struct checked_key refused = checked_key_of(&p.problem, &plan->algorithm);
+    const uint32_t known = key_table_find(&lt->checked, &refused);
+    if (known != KEY_NONE)
+        lt->workspaces.v[known] = NOT_ALL;
+    product_nodes_release(&plan->nodes);
+    plan->assumed = false;
+    plan->refused = false;
+    if (recall_algorithm(cuda, lt, &p.problem, false, plan))
+        return;
+    cuda->base.log.recalled--;
+    plan->refused = !take_first_algorithm(cuda, lt, key, &p.problem, plan);
 }
 
 /* Returns the plan of a key; NULL: out of memory. Plans are stored, also those that were
@@ -635,7 +715,7 @@ static bool refine_lt_plan(struct cuda *cuda, struct cublaslt *lt, const struct 
     const struct cublaslt_algorithm before = plan->algorithm;
     struct lt_problem p;
     describe_choice(lt, key, plan->matters, &p);
-    p.problem.replaces = !recall_algorithm(cuda, lt, &p.problem, plan);
+    p.problem.replaces = !recall_algorithm(cuda, lt, &p.problem, false, plan);
     if (p.problem.replaces || plan->put_off)
         measure_algorithms(cuda, lt, &p.problem, plan);
     plan->put_off = false;
@@ -780,24 +860,17 @@ static bool launch_in_batch(struct kernel *k, struct cublaslt *lt, struct lt_pla
     return ok;
 }
 
-/* Multiplies. False: refused, nothing was launched. */
-static bool launch_lt_matmul(struct kernel *k, struct cublaslt *lt, const struct cuda_product *p,
-                             bool bias)
+/* Multiplies by the plan. False: refused, nothing was launched. */
+static bool launch_plan(struct kernel *k, struct cublaslt *lt, struct lt_plan *plan,
+                        const struct cuda_product *p, uint64_t bias)
 {
-    const uint64_t vector = bias ? p->self.address : 0;
-    struct plan_key key;
-    if (!make_lt_key(p, cuda_of(k)->base.tf32, bias, &key))
-        return false;
-    struct lt_plan *plan = stored_plan(k, lt, &key, vector, &p->scales);
-    if (!plan || plan->refused)
-        return !plan;
-    if (!set_pointers(lt, plan->op, vector, &p->scales))
+    void *stream = NULL;
+    if (!set_pointers(lt, plan->op, bias, &p->scales))
         return false;
     uint64_t workspace = plan->workspace ? cuda_workspace_optional(k, plan->workspace) : 0;
-    void *stream = NULL;
     if (k->failed || (plan->workspace && !workspace))
         return k->failed;
-    if (launch_in_batch(k, lt, plan, p, vector, workspace) || k->failed)
+    if (launch_in_batch(k, lt, plan, p, bias, workspace) || k->failed)
         return true;
     const bool launches = cuda_library_begin(k, "cublasLtMatmul", &stream);
     int status = launches ? run_plan(lt, plan, p, workspace, stream) : CUBLAS_OK;
@@ -811,6 +884,25 @@ static bool launch_lt_matmul(struct kernel *k, struct cublaslt *lt, const struct
         library_failed(k, status);
     cuda_library_end(k);
     return true;
+}
+
+/* Multiplies. False: refused, nothing was launched. */
+static bool launch_lt_matmul(struct kernel *k, struct cublaslt *lt, const struct cuda_product *p,
+                             bool bias)
+{
+    const uint64_t vector = bias ? p->self.address : 0;
+    struct plan_key key;
+    if (!make_lt_key(p, cuda_of(k)->base.tf32, bias, &key))
+        return false;
+    struct lt_plan *plan = stored_plan(k, lt, &key, vector, &p->scales);
+    if (!plan || plan->refused)
+        return !plan;
+    if (launch_plan(k, lt, plan, p, vector))
+        return true;
+    if (!plan->assumed)
+        return false;
+    choose_again(cuda_of(k), lt, &key, plan);
+    return !plan->refused && launch_plan(k, lt, plan, p, vector);
 }
 
 /* Returns whether self can be copied to c first. */

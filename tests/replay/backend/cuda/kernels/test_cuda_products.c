@@ -575,6 +575,28 @@ static void test_classes(void **state)
     cpu->kind->close(cpu);
 }
 
+/* The library is not asked whether the algorithm of the class supports a size if it supported
+ * another one. Where it does not, the product is refused and gets an algorithm of its own; from
+ * then on, the library is asked. */
+static void test_assumed(void **state)
+{
+    (void)state;
+    static const struct {
+        struct call call;
+        uint64_t recalled;
+    } rows[] = { { ROWS("80"), 0 }, { ROWS("70"), 1 }, { ROWS("75"), 1 },
+                 { ROWS("90"), 0 }, { ROWS("85"), 0 }, { ROWS("72"), 1 } };
+    struct empty_cache cache = empty_cache_begin();
+    setenv("FAKE_CUBLASLT", "narrow", 1);
+    struct backend *cpu = open_backend("cpu"), *cuda = open_backend("cuda");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(plans_recalled(cpu, cuda, &rows[i].call), rows[i].recalled);
+    cuda->kind->close(cuda);
+    cpu->kind->close(cpu);
+    unsetenv("FAKE_CUBLASLT");
+    empty_cache_end(&cache);
+}
+
 /* Other numbers of few rows need nothing that was not compiled between runs. */
 static void test_few_rows(void **state)
 {
@@ -732,6 +754,7 @@ int main(void)
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_refined),
         cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_assumed),
         cmocka_unit_test(test_replaced),
         cmocka_unit_test(test_memory_of_trials),
         cmocka_unit_test(test_choice),
