@@ -225,6 +225,10 @@ bool graph_run_begin(struct graph_run *g, struct session *s, uint32_t ref, size_
                                      .replicated = s->job ? is_replicated_input : NULL,
                                      .replicated_seed = s->seed - s->rank,
                                      .seed = s->seed };
+    if ((s->args->profile || s->warming) && !s->job) {
+        kept_inputs_of(&s->kept, s->pair.tested, ref);
+        options->kept = &s->kept;
+    }
     return prepare_run(g, point, options, &g->err);
 }
 

@@ -208,6 +208,7 @@ void session_release(struct session *s)
     safetensors_close(s->inputs);
     safetensors_close(s->expected);
     run_schedule_release(&s->schedule);
+    kept_inputs_release(&s->kept);
     backend_pair_close(&s->pair);
     size_grid_release(&s->grid);
     size_grid_release(&s->warm);

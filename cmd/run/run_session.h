@@ -13,8 +13,9 @@
 #include "replay/backend/measure/peak.h"
 #include "replay/backend/measure/timing.h"
 #include "replay/backend/ranks/ranks.h"
-#include "replay/backend/run/given_inputs.h"
 #include "replay/backend/run/graph_schedule.h"
+#include "replay/backend/run/inputs/given_inputs.h"
+#include "replay/backend/run/inputs/kept_inputs.h"
 #include "trace/base/text/json_write.h"
 #include "trace/open.h"
 #include "trace/selector.h"
@@ -97,6 +98,7 @@ struct session {
     uint32_t rank;
     double factor;            /* on tolerances */
     struct ceilings ceilings; /* of --profile, once they are measured */
+    struct kept_inputs kept;  /* of --profile and --warm: weights of the graph that is run */
     /* The recorded symbols and guards of a graph, which all runs of it use. */
     bool has_recorded;
     uint32_t recorded_ref;

@@ -5,7 +5,7 @@ Each graph of the TAPEs (LOG, LOG:COMPILE or LOG:COMPILE:KIND) is profiled at ma
 the first run at a size makes its calls one by one; then plans of libraries are timed, once for a class of sizes; the next run is
 captured as a CUDA graph, in the executable graph of the size before where the driver updates it, and later runs launch that. Every
 output of the launches must have the bits of a run call by call. The first size of the process, which opens libraries and compiles
-kernels, is left out of the times. Graphs with much memory get fewer sizes, since random weights are made anew for each.
+kernels, is left out of the times. Graphs with much memory get fewer sizes, since random inputs whose sizes change are made anew for each.
 """
 import argparse
 import json

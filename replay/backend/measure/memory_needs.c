@@ -1,6 +1,7 @@
 #include "replay/backend/measure/memory_needs.h"
 
 #include "replay/backend/measure/peak.h"
+#include "replay/backend/run/inputs/kept_inputs.h"
 
 /* Returns the first node at which the memory in use exceeds the available memory. */
 static uint32_t too_much_at(const struct storages *s, uint64_t available)
@@ -21,7 +22,10 @@ bool run_fits(const struct graph *graph, const struct run_options *options, stru
     struct err ignored = { 0 };
     if (available == 0)
         return true;
+    if (options->kept && options->kept->backend == backend)
+        available += options->kept->bytes; /* the run takes this memory */
     struct run_options counting = *options;
+    counting.kept = NULL;
     const struct backend_kind *kind = backend_find(STR("null"));
     counting.backend = kind->open(err);
     counting.violated = run_ignore_violation;

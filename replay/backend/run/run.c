@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/backend/run/inputs/run_inputs.h"
 #include "replay/backend/run/nested_calls.h"
 #include "replay/backend/run/run_guards.h"
-#include "replay/backend/run/run_inputs.h"
 #include "replay/backend/run/run_memory.h"
 #include "replay/backend/run/run_subgraph.h"
 #include "replay/backend/run/run_symbols.h"
@@ -617,6 +617,7 @@ void run_free(struct run *run)
 {
     if (!run)
         return;
+    run_give_inputs(run);
     run_drop_inputs(run);
     run_drop_stored(run);
     run->kept = NULL; /* its length is the program's */

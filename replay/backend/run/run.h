@@ -9,9 +9,9 @@
  * Symbols get their values from the given inputs and from options.sizes, then from equations among
  * the guards, then from the recorded hints; unbacked symbols of inputs that are not given are 4.
  * Other inputs and constants are random: seeded, of the recorded dtype, and such that the operators
- * that use them have results that can be compared (input_needs.h): indices are within the tables
- * that they index, other integers within [0, 2). Unbacked symbols get their values from the data.
- * If all inputs are random, numbers that are read from tensors (item) get the values that
+ * that use them have results that can be compared (inputs/input_needs.h): indices are within the
+ * tables that they index, other integers within [0, 2). Unbacked symbols get their values from the
+ * data. If all inputs are random, numbers that are read from tensors (item) get the values that
  * options.sizes or an equation among the asserts has for their symbols, unless the backend runs for
  * a rank, whose numbers may be those of others.
  *
@@ -49,6 +49,7 @@ struct run_guard {
 };
 
 struct input_need;
+struct kept_inputs;
 struct op_catalog; /* replay/ops/layers.h */
 struct input_sum;
 struct run;
@@ -94,6 +95,8 @@ struct run_options {
     /* Sizes that depend on data stay on the device, if the backend can (device_sizes.h), until the
      * run is over, unless its values are watched. */
     bool device_sizes;
+    struct kept_inputs
+        *kept; /* where random weights stay after the run (inputs/kept_inputs.h), or NULL */
 };
 
 /* The number of values that use each storage (run_memory.c). */
@@ -110,7 +113,9 @@ struct run_kept {
     struct memory memory; /* between runs */
     uint32_t storage;
     bool valid;
-    void *stored; /* owned: the values of an input that calls of a captured run change; or NULL */
+    bool outlives; /* it may go to the options' kept inputs */
+    uint64_t seed; /* of its random values */
+    void *stored;  /* owned: the values of an input that calls of a captured run change; or NULL */
     size_t stored_bytes;
     struct tensor tensor; /* that they belong to */
     const void *address;  /* of its memory */

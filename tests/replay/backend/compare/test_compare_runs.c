@@ -1,7 +1,7 @@
 #include "replay/backend/compare/compare_runs.h"
 
 #include "replay/backend/compare/perturb.h"
-#include "replay/backend/run/given_inputs.h"
+#include "replay/backend/run/inputs/given_inputs.h"
 #include "tests/harness.h"
 
 static const char graph_text[] =

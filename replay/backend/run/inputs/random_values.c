@@ -1,4 +1,4 @@
-#include "replay/backend/run/random_values.h"
+#include "replay/backend/run/inputs/random_values.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "replay/backend/run/given_inputs.h"
+#include "replay/backend/run/inputs/given_inputs.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* Random inputs are of the kind that the operators of a graph need, at every size. */
-#include "replay/backend/run/input_needs.h"
+#include "replay/backend/run/inputs/input_needs.h"
 
 #include <math.h>
 #include <string.h>

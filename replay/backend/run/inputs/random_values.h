@@ -1,9 +1,9 @@
 /* Random values of inputs: seeded, of any dtype, and of a distribution that the operators need
- * (input_needs.h). Private to run*.c. */
-#ifndef SYMTAPE_REPLAY_BACKEND_RUN_RANDOM_VALUES_H
-#define SYMTAPE_REPLAY_BACKEND_RUN_RANDOM_VALUES_H
+ * (input_needs.h). Private to ../run*.c. */
+#ifndef SYMTAPE_REPLAY_BACKEND_RUN_INPUTS_RANDOM_VALUES_H
+#define SYMTAPE_REPLAY_BACKEND_RUN_INPUTS_RANDOM_VALUES_H
 
-#include "replay/backend/run/input_needs.h"
+#include "replay/backend/run/inputs/input_needs.h"
 
 struct random_values {
     enum dtype dtype;

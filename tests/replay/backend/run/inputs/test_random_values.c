@@ -1,5 +1,5 @@
 /* Random values depend on their place only. */
-#include "replay/backend/run/random_values.h"
+#include "replay/backend/run/inputs/random_values.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "replay/backend/run/input_needs.h"
+#include "replay/backend/run/inputs/input_needs.h"
 
 #include "replay/ops/dispatch/schema.h"
 
@@ -53,7 +53,7 @@ static const struct need_row rows[] = {
       ROW_##kind,                                    \
       EXTENT_##extent,                               \
       { #relative, sizeof #relative - 1 } },
-#include "replay/backend/run/input_needs.def"
+#include "replay/backend/run/inputs/input_needs.def"
 #undef NEED
 };
 enum { ROWS = sizeof rows / sizeof *rows };

@@ -4,10 +4,11 @@
  *
  * The needs are found by one walk over the steps, from the last to the first: an operator's rows
  * (input_needs.def) say what it needs of its arguments, and which arguments its result's needs are
- * propagated to. Sizes are those of the recorded metas at the sizes of the run. Private to run*.c.
+ * propagated to. Sizes are those of the recorded metas at the sizes of the run. Private to
+ * ../run*.c.
  */
-#ifndef SYMTAPE_REPLAY_BACKEND_RUN_INPUT_NEEDS_H
-#define SYMTAPE_REPLAY_BACKEND_RUN_INPUT_NEEDS_H
+#ifndef SYMTAPE_REPLAY_BACKEND_RUN_INPUTS_INPUT_NEEDS_H
+#define SYMTAPE_REPLAY_BACKEND_RUN_INPUTS_INPUT_NEEDS_H
 
 #include "replay/program/program.h"
 

@@ -2,8 +2,8 @@
  * rows: item(sum(lengths)) is the number of all rows, which the size of another input determines
  * (an equation among the recorded asserts). Random lengths would not add up to it. Private to
  * run*.c. */
-#ifndef SYMTAPE_REPLAY_BACKEND_RUN_INPUT_SUMS_H
-#define SYMTAPE_REPLAY_BACKEND_RUN_INPUT_SUMS_H
+#ifndef SYMTAPE_REPLAY_BACKEND_RUN_INPUTS_INPUT_SUMS_H
+#define SYMTAPE_REPLAY_BACKEND_RUN_INPUTS_INPUT_SUMS_H
 
 #include "replay/backend/run/run.h"
 

@@ -2,8 +2,8 @@
  * parameters and buffers of an exported program, by their name, from its archive; what other graphs
  * of the compile computed (graph_schedule.h). The other inputs stay random
  * (replay/backend/run/run.h). */
-#ifndef SYMTAPE_REPLAY_BACKEND_RUN_GIVEN_INPUTS_H
-#define SYMTAPE_REPLAY_BACKEND_RUN_GIVEN_INPUTS_H
+#ifndef SYMTAPE_REPLAY_BACKEND_RUN_INPUTS_GIVEN_INPUTS_H
+#define SYMTAPE_REPLAY_BACKEND_RUN_INPUTS_GIVEN_INPUTS_H
 
 #include "replay/backend/run/graph_schedule.h"
 #include "replay/backend/values/safetensors.h"

@@ -1,6 +1,6 @@
-#include "replay/backend/run/input_sums.h"
+#include "replay/backend/run/inputs/input_sums.h"
 
-#include "replay/backend/run/random_values.h"
+#include "replay/backend/run/inputs/random_values.h"
 #include "replay/backend/run/run_guards.h"
 #include "replay/backend/run/run_symbols.h"
 #include "replay/backend/values/elements.h"

@@ -1,10 +1,11 @@
-#include "replay/backend/run/run_inputs.h"
+#include "replay/backend/run/inputs/run_inputs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "replay/backend/run/input_sums.h"
-#include "replay/backend/run/random_values.h"
+#include "replay/backend/run/inputs/input_sums.h"
+#include "replay/backend/run/inputs/kept_inputs.h"
+#include "replay/backend/run/inputs/random_values.h"
 #include "replay/backend/run/run_symbols.h"
 #include "replay/backend/values/elements.h"
 
@@ -202,6 +203,63 @@ void run_drop_inputs(struct run *run)
     }
 }
 
+void run_give_inputs(struct run *run)
+{
+    struct kept_inputs *to = run->options.kept;
+    if (!to || !run->kept || to->backend != run->options.backend)
+        return;
+    run_keep_inputs(run);
+    for (uint32_t i = 0; i < run->program->n_steps; i++) {
+        struct run_kept *kept = &run->kept[i];
+        if (!kept->outlives || !kept->memory.p || kept->memory.borrowed)
+            continue;
+        kept_inputs_put(to, i, (struct kept_input){ kept->memory, run->needs[i], kept->seed });
+        kept->memory = (struct memory){ 0 };
+    }
+}
+
+/* Returns whether all sizes of the node are recorded as numbers. */
+static bool has_fixed_sizes(const struct run *run, node_id node)
+{
+    const struct graph_pool *pool = run->graph->pool;
+    const uint32_t number = run->graph->nodes[node].meta;
+    if (number == META_NONE || pool->metas[number].kind != META_TENSOR)
+        return false;
+    const struct meta *meta = &pool->metas[number];
+    for (uint32_t i = 0; i < meta->n_sizes; i++)
+        if (expr_at(&pool->exprs, meta->sizes[i])->kind != EXPR_INT ||
+            (meta->strides && expr_at(&pool->exprs, meta->strides[i])->kind != EXPR_INT))
+            return false;
+    return true;
+}
+
+static bool has_sum(const struct run *run, node_id node)
+{
+    uint32_t i = 0;
+    while (i < run->n_sums && run->sums[i].input != node)
+        i++;
+    return i < run->n_sums;
+}
+
+/* Takes the random values of a weight from the options' kept inputs. */
+static bool take_given_back(struct run *run, struct tensor x, node_id node, uint32_t number)
+{
+    struct run_kept *kept = &run->kept[node];
+    struct err ignored = { 0 };
+    if (!run->options.kept || !run->needs || !is_outermost(run) || !has_fixed_sizes(run, node) ||
+        has_sum(run, node))
+        return false;
+    kept->outlives = true;
+    kept->seed = seed_of(run, node, number);
+    struct memory memory = kept_inputs_take(run->options.kept, node, run->needs[node], kept->seed);
+    if (!memory.p)
+        return false;
+    if (storage_put(&run->exec.storages, x.storage, memory, &ignored))
+        return true;
+    run->options.backend->kind->release(run->options.backend, &memory);
+    return false;
+}
+
 /* Returns whether the tensor still has its values from the run before. */
 static bool is_input_kept(struct run *run, const struct step *step, struct tensor x)
 {
@@ -274,6 +332,8 @@ bool run_input(struct run *run, const struct step *step, uint32_t number, struct
     struct tensor x = ret->u.tensor;
     double recorded;
     bool is_number = !given.p && x.meta->ndim == 0 && recorded_number(run, step->node, &recorded);
+    if (!given.p && !is_number && take_given_back(run, x, step->node, number))
+        return true;
     return record_filled(run, x,
                          given.p     ? write_given_input(run, x, step->node, &given, err)
                          : is_number ? number_input(run, x, step->node, recorded, err)
@@ -292,6 +352,8 @@ bool run_constant(struct run *run, const struct step *step, struct value *ret, s
         return true;
     if (lacks_values(run, x))
         return exec_write(&run->exec, x, NULL, 0, err);
+    if (take_given_back(run, x, step->node, step->node + 0x10000))
+        return true;
     return record_filled(run, x, random_input(run, x, step->node, step->node + 0x10000, err));
 }
 
