@@ -355,12 +355,14 @@ def test_sizes():
             self._replacements_version_counter, self.replacements = 0, {}
     env, other = Env(), Env()
     this = graphs.Graphs(None, names.Texts())
-    size = lambda env: this.size_text(types.SimpleNamespace(node=Node(env, "s0")))
+    sizes = lambda *envs: this.size_texts([types.SimpleNamespace(node=Node(env, "s0")) for env in envs])
+    size = lambda env: sizes(env)[0]
     assert [size(env), size(env)] == ["s0", "s0"] and asked == ["s0"]
     env.replacements["s0"] = 8
     assert size(env) == "8" and size(other) == "s0" and size(env) == "8" and len(asked) == 4
+    assert sizes(env, other, env) == ["8", "s0", "8"] and this.size_texts((3, 4)) == ["3", "4"]
     old = types.SimpleNamespace(replacements={})  # PyTorch does not count replacements
-    assert this.size_text(types.SimpleNamespace(node=Node(old, "s1"))) == "s1"
+    assert this.size_texts((types.SimpleNamespace(node=Node(old, "s1")),)) == ["s1"]
 
 
 def test_finals():
