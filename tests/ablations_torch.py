@@ -45,7 +45,7 @@ def run(*args, **more):
 
 def predicted(tape, compile_id, ablations):
     report = json.loads(run(SYMTAPE, "replay", "--json", f"{tape}:{compile_id}", "--ablate", ",".join(ablations)))
-    assert report["modelled"]
+    assert report["modelled"] and report["basis"] == "measured" and 0 < report["tried"]["saved_error"] < 1
     return {row["name"]: row for row in report["runs"]}
 
 

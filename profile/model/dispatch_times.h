@@ -20,6 +20,17 @@
 #include "trace/base/intern.h"
 #include "trace/events/deep/deep.h"
 
+/* How far such estimates were off where ablations were made for real, by patching PyTorch
+ * (tests/ablations_torch.py --all, on 2026-11-30): of the ablations that changed the time of a
+ * compile by more than 5 %, the median of |estimated - measured| / |measured| saved seconds. The
+ * models are those that PATH_WEIGHT and LOOK_UP_WEIGHT of dispatch_times.c were fitted to. */
+enum {
+    TRIED_MODELS = 11,
+    TRIED_ABLATIONS = 32,
+    TRIED_OFF_PER_MILLE = 207,
+    TRIED_TORCH = 213 /* the release: 2.13 */
+};
+
 /* How a dispatch was handled. */
 enum dispatch_path {
     PATH_HIT,      /* the cache had it */

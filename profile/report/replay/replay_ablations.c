@@ -1,5 +1,6 @@
 #include "profile/report/replay/replay_ablations.h"
 
+#include "profile/model/dispatch_times.h"
 #include "profile/model/format.h"
 #include "profile/report/fields.h"
 #include "profile/report/replay/replay_estimate.h"
@@ -169,13 +170,19 @@ static void write_notes(const struct ablation_report *report, struct buf *out)
     }
     if (report->runs[0].timed && report->release)
         replay_estimate_text(report->release, out);
-    else if (report->runs[0].timed)
+    else if (report->runs[0].timed) {
         buf_printf(out,
                    "PyTorch's time: in dispatches, measured for the baseline; for an ablation, "
                    "less the counts that it saves times their mean time in this recording. Such "
                    "a sum is %.0f %% of what was measured for the baseline. The first compile of a "
                    "process fills PyTorch's caches of expressions: a later one saves less.\n",
                    report->explained * 100);
+        buf_printf(out,
+                   "Where %d ablations of %d models were made for real with PyTorch %d.%d, the "
+                   "saved time was %.0f %% off in the median\n",
+                   TRIED_ABLATIONS, TRIED_MODELS, TRIED_TORCH / 100, TRIED_TORCH % 100,
+                   TRIED_OFF_PER_MILLE / 10.0);
+    }
     bool timed = true;
     for (size_t i = 0; i < report->n; i++)
         timed &= report->runs[i].timed;
@@ -197,6 +204,17 @@ void replay_ablations_text(const struct ablation_report *report, const struct re
     write_notes(report, out);
 }
 
+/* Writes "tried": how far the estimate was off where ablations were made for real. */
+static void json_tried(struct json_writer *w)
+{
+    json_open_object(w, "tried");
+    json_put_u64(w, "release", TRIED_TORCH);
+    json_put_u64(w, "models", TRIED_MODELS);
+    json_put_u64(w, "ablations", TRIED_ABLATIONS);
+    json_put_double(w, "saved_error", TRIED_OFF_PER_MILLE / 1000.0);
+    json_close(w);
+}
+
 void replay_ablations_json(const struct ablation_report *report, struct buf *out)
 {
     const struct rows rows = ROWS(report->runs, (uint32_t)report->n);
@@ -206,6 +224,8 @@ void replay_ablations_json(const struct ablation_report *report, struct buf *out
     json_put_bool(&w, "modelled", is_modelled(report));
     if (report->runs[0].timed)
         json_put_cstr(&w, "basis", report->release ? "estimated" : "measured");
+    if (report->runs[0].timed && !report->release)
+        json_tried(&w);
     fields_json_rows(&w, "runs", &RUN_FIELDS, report, &rows, 0);
     json_close(&w);
     buf_putc(out, '\n');
