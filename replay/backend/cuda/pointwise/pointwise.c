@@ -277,6 +277,16 @@ void cuda_point(struct kernel *k)
     cuda_point_row(k, k->row->param, result(k, 0));
 }
 
+/* _inductor_test.realize is a marker: what computes its argument is a kernel of its own, which
+ * nothing after it joins, as in Inductor (_realize() in torch/_inductor/lowering.py). */
+void cuda_realize(struct kernel *k)
+{
+    if (cuda_flush(cuda_of(k), k->err))
+        cuda_point_row(k, POINT_realize, result(k, 0));
+    else
+        k->failed = true;
+}
+
 /* where(condition) is a list of coordinates. */
 void cuda_where(struct kernel *k)
 {

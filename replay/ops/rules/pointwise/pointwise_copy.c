@@ -1,19 +1,27 @@
 /* Copies: clone, to, copy, fill. */
+#include <string.h>
+
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/rules/pointwise/pointwise.h"
 #include "replay/ops/rules/view/views.h"
 
-/* Computes the strides of a copy that keeps the format. A dense tensor keeps its strides. */
+/* Computes the strides of a copy by ATen's kernels, which keeps the format: a dense tensor keeps
+ * its strides (empty_like() of aten/src/ATen/native/TensorFactories.cpp). */
+static void kernel_strides(struct call *c, struct tensor x, sym_id *strides)
+{
+    if (non_overlapping_and_dense_or_false(c, x))
+        memcpy(strides, x.meta->stride, x.meta->ndim * sizeof *strides);
+    else
+        iterator_strides(c, &x, 1, x.meta->size, x.meta->ndim, strides);
+}
+
+/* Computes the strides of a copy that keeps the format. */
 static void kept_strides(struct call *c, struct tensor x, sym_id *strides)
 {
-    if (!eager(c)) {
+    if (eager(c))
+        kernel_strides(c, x, strides);
+    else
         elementwise_strides(c, &x, 1, strides);
-    } else if (non_overlapping_and_dense_or_false(c, x)) {
-        for (uint32_t i = 0; i < x.meta->ndim; i++)
-            strides[i] = x.meta->stride[i];
-    } else {
-        iterator_strides(c, &x, 1, x.meta->size, x.meta->ndim, strides);
-    }
 }
 
 static struct tensor new_copy(struct call *c, struct tensor x, enum dtype dtype,
@@ -39,6 +47,16 @@ bool rule_clone(struct call *c)
     count_dispatches(c, 1); /* prims.clone */
     return ret_tensor(
         c, count_made(c, format == FORMAT_PRESERVE ? "aten.empty_strided" : "aten.empty", copy));
+}
+
+/* realize(self): clone() inside of a Meta kernel (torch/_inductor/test_operators.py). */
+bool rule_realize(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0);
+    sym_id strides[TENSOR_MAX_DIM];
+    kernel_strides(c, x, strides);
+    return ret_tensor(c, new_tensor_strided(c, x.meta->dtype, x.meta->device, x.meta->size, strides,
+                                            x.meta->ndim));
 }
 
 /* _to_copy(self, dtype, layout, device, pin_memory, non_blocking, memory_format) */

@@ -326,6 +326,26 @@ static void test_smaller_groups(void **state)
     pair_close(&p);
 }
 
+/* The marker ends the kernel before it; what follows joins the copy that it makes. */
+static void test_realize(void **state)
+{
+    (void)state;
+    struct pair p;
+    pair_open(&p);
+    make(&p, 0, (int64_t[]){ 6, 35 }, 2, 1);
+    launches(&p);
+    p.sides[1].backend->log.on = true;
+    call1(&p, "aten.exp.default", 1, 0);
+    call1(&p, "_inductor_test.realize.default", 2, 1);
+    call1(&p, "aten.sin.default", 3, 2);
+    assert_int_equal(launches(&p), 2);
+    assert_string_equal(p.sides[1].backend->log.launches.v[0].what, "point_exp");
+    assert_string_equal(p.sides[1].backend->log.launches.v[1].what, "point_realize_sin");
+    for (int i = 0; i < 4; i++)
+        agree(&p, i);
+    pair_close(&p);
+}
+
 /* What is read through another layout, or would be overwritten, launches first. */
 static void test_aliases(void **state)
 {
@@ -454,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_powers_and_sines),
         cmocka_unit_test(test_equal_sizes),
         cmocka_unit_test(test_smaller_groups),
+        cmocka_unit_test(test_realize),
         cmocka_unit_test(test_aliases),
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_programs),
