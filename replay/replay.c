@@ -18,6 +18,7 @@ struct replay_loader {
     const struct guard_list *guards;
     const struct symbol_table *symbols;
     const uint32_t *substitutes; /* by attempt */
+    const uint32_t *other_aot;   /* by attempt: AOTAutograd's graph of another one */
     struct op_catalog *operators;
     size_t n_marks, n_sets; /* the numbers that apply to some attempt */
     uint32_t only;          /* the single graph that the selector names, or TRACE_NONE */
@@ -104,6 +105,24 @@ static bool went_to_inductor(const struct replay_loader *l, uint32_t attempt)
     return ret;
 }
 
+/* Returns whether autograd recorded the attempt's calls: AOTAutograd traced a backward, too. Of an
+ * attempt without its graphs, because of a restart or a process that ended, what traced the same
+ * code tells. */
+static bool has_autograd(const struct replay_loader *l, uint32_t attempt)
+{
+    bool traced = false;
+    for (uint32_t i = 0; i < l->graphs->n && attempt != TRACE_NONE; i++) {
+        const struct graph_ref *ref = &l->graphs->refs[i];
+        if (ref->attempt != attempt || !is_replayed_graph(ref))
+            continue;
+        if (kind_to_walk(ref->kind) == GRAPH_JOINT)
+            return true;
+        traced |= ref->kind == GRAPH_INFERENCE;
+    }
+    uint32_t other = traced || attempt == TRACE_NONE ? TRACE_NONE : l->other_aot[attempt];
+    return other != TRACE_NONE && l->graphs->refs[other].kind == GRAPH_JOINT;
+}
+
 static struct attempt_load *new_load(struct replay_loader *l, uint32_t attempt, size_t room)
 {
     struct attempt_load *load = arena_new(&l->arena, struct attempt_load);
@@ -111,6 +130,7 @@ static struct attempt_load *new_load(struct replay_loader *l, uint32_t attempt, 
         return NULL;
     load->attempt = attempt;
     load->trace = l->trace;
+    load->autograd = has_autograd(l, attempt);
     load->inductor = went_to_inductor(l, attempt);
     load->guards = l->guards;
     load->graphs = arena_array(&l->arena, struct attempt_graph, room + 1);
@@ -246,8 +266,10 @@ static bool load_selected(struct replay_loader *l, struct err *err)
     l->symbols = l->guards ? trace_symbols(l->trace, err) : NULL;
     if (!l->symbols)
         return false;
-    l->substitutes = substitute_graphs(l->trace, l->graphs, &l->arena);
-    if (!l->substitutes)
+    l->substitutes = substitute_graphs(l->trace, l->graphs, 1U << GRAPH_DYNAMO, &l->arena);
+    l->other_aot = substitute_graphs(l->trace, l->graphs, 1U << GRAPH_JOINT | 1U << GRAPH_INFERENCE,
+                                     &l->arena);
+    if (!l->substitutes || !l->other_aot)
         return err_nomem(err);
     if (l->options->selector.kind.n &&
         !selector_graph(l->trace, l->graphs, &l->options->selector, &l->only, err))

@@ -654,14 +654,6 @@ static bool set_ablation(struct ops *ops, const struct replay_ablation *a)
     return ok;
 }
 
-static bool has_joint(const struct attempt_load *load)
-{
-    for (size_t i = 0; i < load->n_graphs; i++)
-        if (load->graphs[i].kind == GRAPH_JOINT)
-            return true;
-    return false;
-}
-
 static bool set_switches(struct attempt_run *run)
 {
     const struct replay_options *options = run->options;
@@ -669,7 +661,7 @@ static bool set_switches(struct attempt_run *run)
     ops_set_layers(run->state.ops, !options->no_model, !options->no_memo);
     ops_set_timing(run->state.ops, options->timing);
     ops_set_export(run->state.ops, run->load->attempt == TRACE_NONE || run->load->inputs.exported);
-    ops_set_autograd(run->state.ops, has_joint(run->load));
+    ops_set_autograd(run->state.ops, run->load->autograd);
     for (size_t i = 0; i < options->n_ablations && ok; i++)
         ok = set_ablation(run->state.ops, &options->ablations[i]);
     if (options->audit)

@@ -33,6 +33,7 @@ struct attempt_load {
     const struct symbol_table *table;   /* for specializations; NULL for a .pt2 */
     struct contradictions settled; /* those that were found, and corrected, before the replay */
     bool scalar_outputs;
+    bool autograd;       /* AOTAutograd traces a backward, so that autograd records the calls */
     bool inductor;       /* Inductor compiled it, and decomposes operators that others leave */
     uint64_t inner_mods; /* of env_settings */
     struct guard_stop stop;

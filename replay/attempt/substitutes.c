@@ -4,7 +4,7 @@
 
 struct substitute_search {
     const struct trace *trace;
-    const uint32_t *own; /* the Dynamo graph of each attempt, or TRACE_NONE */
+    const uint32_t *own; /* the graph of each attempt, or TRACE_NONE */
     uint32_t *ret;       /* what was found so far */
 };
 
@@ -67,7 +67,7 @@ static bool search_frames(const struct substitute_search *s, uint32_t *frame, ui
 }
 
 const uint32_t *substitute_graphs(const struct trace *trace, const struct graph_list *graphs,
-                                  struct arena *arena)
+                                  uint32_t kinds, struct arena *arena)
 {
     size_t n = trace->n_attempts;
     uint32_t *own = arena_array(arena, uint32_t, n + 1), *ret = arena_array(arena, uint32_t, n + 1);
@@ -78,7 +78,7 @@ const uint32_t *substitute_graphs(const struct trace *trace, const struct graph_
         own[i] = ret[i] = TRACE_NONE;
     for (uint32_t i = 0; i < graphs->n; i++) {
         const struct graph_ref *ref = &graphs->refs[i];
-        if (ref->is_event && ref->kind == GRAPH_DYNAMO && ref->attempt < n)
+        if (ref->is_event && kinds >> ref->kind & 1 && ref->attempt < n)
             keep_first(&own[ref->attempt], i);
     }
     struct substitute_search search = { trace, own, ret };

@@ -4,10 +4,21 @@
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/layout/layout.h"
 
-static const char *const saved_self[] = {
-#define SAVED_SELF(name) name,
+static const struct saved_self {
+    const char *name, *arg;
+} saved_self[] = {
+#define SAVED_SELF(name, arg) { name, arg },
 #include "replay/ops/dispatch/saved_self.def"
 };
+
+static bool needs_self(const struct call *c, const struct saved_self *row)
+{
+    for (uint32_t i = 0; i < c->n_args; i++)
+        if (c->args[i].kind == VALUE_TENSOR && ops_records_gradient(c->ops, c->args[i].u.tensor) &&
+            (!*row->arg || str_is(c->op->schema.args[i].name, row->arg)))
+            return true;
+    return false;
+}
 
 /* Autograd clones what a call is about to change in place if the derivative needs it
  * (save_variables() of tools/autograd/gen_variable_type.py). Only calls of the program reach it,
@@ -19,8 +30,9 @@ void clone_saved(struct call *c)
         !dtype_is_float(c->args[0].u.tensor.meta->dtype))
         return;
     for (size_t i = 0; i < sizeof saved_self / sizeof *saved_self; i++)
-        if (str_is(c->op->schema.base, saved_self[i])) {
-            call_op(c, "aten.clone.default", c->args, 1);
+        if (str_is(c->op->name, saved_self[i].name)) {
+            if (needs_self(c, &saved_self[i]))
+                call_op(c, "aten.clone.default", c->args, 1);
             return;
         }
 }

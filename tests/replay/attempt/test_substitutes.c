@@ -54,7 +54,7 @@ static const uint32_t *find_in(const struct world *w, size_t n, struct arena *ar
     refs[1] = (struct graph_ref){ .attempt = 0, .kind = GRAPH_DYNAMO, .is_event = false };
     struct trace trace = { .attempts = attempts, .n_attempts = (uint32_t)n };
     struct graph_list graphs = { .refs = refs, .n = 13 };
-    return substitute_graphs(&trace, &graphs, arena);
+    return substitute_graphs(&trace, &graphs, 1U << GRAPH_DYNAMO, arena);
 }
 
 static void test_order(void **state)

@@ -217,8 +217,10 @@ static void test_cached_views(void **state)
 
 /* --- Autograd --- */
 
-/* Returns how often the call dispatched clone(). */
-static uint64_t clones_of(bool autograd, const char *name)
+enum { OF_SELF = 1, OF_OTHER = 2 };
+
+/* Returns how often the call dispatched clone(). gradients: which of two arguments require one. */
+static uint64_t clones_of(bool autograd, unsigned gradients, const char *name, uint32_t n)
 {
     static const char *const names[] = { "a", "b", "c", "d" };
     struct err err = ERR_INIT;
@@ -227,8 +229,10 @@ static uint64_t clones_of(bool autograd, const char *name)
     struct ops *ops = env ? ops_new(env, &err) : NULL;
     assert_non_null(ops);
     ops_set_autograd(ops, autograd);
-    struct value x = input(ops, names);
-    call(ops, name, &x, 1, &results);
+    struct value args[] = { input(ops, names), input(ops, names) };
+    for (unsigned i = 0; i < 2; i++)
+        assert_true(!(gradients >> i & 1) || ops_note_gradient(ops, args[i].u.tensor));
+    call(ops, name, args, n, &results);
     const struct op_stats *stats = ops_stats(ops, ops_find(ops, STR("aten.clone.default")));
     uint64_t ret = stats->dispatches;
     buf_release(&results);
@@ -240,12 +244,25 @@ static uint64_t clones_of(bool autograd, const char *name)
 static void test_autograd(void **state)
 {
     (void)state;
-    uint64_t once = clones_of(false, "aten.clone.default");
+    static const struct {
+        const char *name;
+        uint32_t n;
+        unsigned gradients;
+        bool clones;
+    } rows[] = {
+        { "aten.silu_.default", 1, OF_SELF, true },  { "aten.silu_.default", 1, 0, false },
+        { "aten.relu_.default", 1, OF_SELF, false }, /* needs its result only */
+        { "aten.silu.default", 1, OF_SELF, false },  { "aten.mul_.Tensor", 2, OF_OTHER, true },
+        { "aten.mul_.Tensor", 2, OF_SELF, false },   { "aten.hypot_.default", 2, OF_OTHER, false },
+        { "aten.xlogy_.Tensor", 2, OF_OTHER, true }, /* both formulas name self */
+    };
+    uint64_t once = clones_of(false, 0, "aten.clone.default", 1);
     assert_true(once > 0);
-    assert_int_equal(clones_of(true, "aten.silu_.default"), once);
-    assert_int_equal(clones_of(false, "aten.silu_.default"), 0);
-    assert_int_equal(clones_of(true, "aten.relu_.default"), 0); /* needs its result only */
-    assert_int_equal(clones_of(true, "aten.silu.default"), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(clones_of(true, rows[i].gradients, rows[i].name, rows[i].n),
+                         rows[i].clones ? once : 0);
+        assert_int_equal(clones_of(false, rows[i].gradients, rows[i].name, rows[i].n), 0);
+    }
 }
 
 /* --- Recordings --- */
