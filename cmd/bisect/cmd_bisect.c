@@ -24,7 +24,7 @@ static const struct opt options[] = {
     OPT_LIST(0, "python", "NAME=PYTHON", struct bisect_args, pythons,
              "given once for each release, the good one first: find the first release of PyTorch "
              "with which --suite fails; it gets $SYMTAPE_RELEASE and $SYMTAPE_PYTHON, and PYTHON "
-             "runs it if its name ends in .py"),
+             "runs a suite whose name ends in .py"),
     OPT_STRING(0, "suite", "FILE", struct bisect_args, suite,
                "the program that is run on each version, in the files of a commit; exit code 0: "
                "good, 1 to 124: bad, 125: cannot tell"),
@@ -359,7 +359,8 @@ static int check_args(struct bisect_job *b)
         return out_usage(out, "bisect: --suite, --repeat, --launcher, --log and --overwrite need "
                               "--commits or --python");
     if (b->cmd->n_operands == 0)
-        return out_usage(out, "bisect: an argument is missing: name a TAPE, or --commits A..B");
+        return out_usage(out, "bisect: an argument is missing: name a TAPE, --commits A..B or "
+                              "--python NAME=PYTHON");
     if (args->between != (b->cmd->n_operands == 2))
         return out_usage(out, args->between
                                   ? "bisect: --first-difference needs two TAPEs"
@@ -405,7 +406,8 @@ static int check_version_args(struct bisect_job *b)
     if (others || b->cmd->n_operands)
         return out_usage(out, "bisect: --commits and --python take no TAPE, and only --suite, "
                               "--repeat, --jobs, --launcher, --log, --timeout, --invert, "
-                              "--from-end and --extra-checks");
+                              "--from-end, --extra-checks, --bisect-codes, "
+                              "--overwrite and --json");
     return EXIT_DONE;
 }
 

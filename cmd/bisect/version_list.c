@@ -105,6 +105,15 @@ bool versions_of_merge(struct str merge, unsigned parent, struct version_list *r
     return list_range(ret, from, other, err);
 }
 
+/* A line of the log ends after the name, and a space within it. */
+static bool has_blank(struct str name)
+{
+    size_t i = 0;
+    while (i < name.n && (unsigned char)name.p[i] > ' ' && name.p[i] != 0x7f)
+        i++;
+    return i < name.n;
+}
+
 bool versions_of_pythons(const struct opt_list *pythons, struct version_list *ret, struct err *err)
 {
     for (size_t i = 0; i < pythons->n; i++) {
@@ -112,8 +121,7 @@ bool versions_of_pythons(const struct opt_list *pythons, struct version_list *re
         size_t equal = str_find_char(text, '=');
         const struct version version = { .name = str_trim(str_first(text, equal)),
                                          .python = str_trim(str_from(text, equal + 1)) };
-        if (!version.name.n || !version.python.n ||
-            str_find_char(version.name, ' ') < version.name.n)
+        if (!version.name.n || !version.python.n || has_blank(version.name))
             return err_set(err, ERR_USAGE,
                            "--python: \"%s\" is not NAME=PYTHON, as in 2.13=env13/bin/python",
                            pythons->v[i]);

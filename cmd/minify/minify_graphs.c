@@ -123,7 +123,7 @@ static bool note_dropped(struct minify_job *job, struct err *err)
     if (!minify_hide_text(job, &eager, err))
         return false;
     out_note(job->cmd->out,
-             "%s: with gradients, eager fails too, without any compiler (%.*s); it is asked "
+             "%s: with gradients, eager mode fails without any compiler (%.*s); it is asked "
              "without them",
              job->operand, STR_ARG(str_first(eager, 300)));
     return true;

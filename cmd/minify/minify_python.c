@@ -16,7 +16,7 @@ void minify_put_python(struct minify_job *job, struct buf *out)
     if (python->version[0])
         buf_printf(out, "torch %s)", python->version);
     else
-        buf_puts(out, "no PyTorch)");
+        buf_printf(out, "%s)", python->lacks);
     job->has_noted_python = true;
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "minify/process/child.h"
@@ -22,7 +23,7 @@ static const char version_script[] =
     "    import torch\n"
     "    print(torch.__version__)\n";
 
-/* Sets ret->version. */
+/* Sets ret->version, or ret->lacks. */
 static bool ask_version(struct torch_python *ret, const atomic_bool *cancel, struct err *err)
 {
     const char *argv[] = { ret->path, "-c", version_script, NULL };
@@ -37,6 +38,7 @@ static bool ask_version(struct torch_python *ret, const atomic_bool *cancel, str
     struct str line = ran && end->status == 0 ? child_last_line(end) : STR("");
     snprintf(ret->version, sizeof ret->version, "%.*s",
              STR_ARG(str_first(line, sizeof ret->version - 1)));
+    ret->lacks = !ran ? "cannot be started" : end->timed_out ? "no answer" : "no PyTorch";
     bool cancelled = end->cancelled;
     free(end);
     return !cancelled || err_set(err, ERR_INTERRUPTED, "interrupted");
@@ -51,24 +53,31 @@ static bool use(struct str path, const char *from, const atomic_bool *cancel,
     return ret->path ? ask_version(ret, cancel, err) : err_nomem(err);
 }
 
-/* Folders that are relative to the current one are passed over: it may be a stranger's. */
+/* A python3 that is used if there is none on $PATH; what is missing is told when it is run. */
+static const char usual[] = "/usr/bin/python3";
+
+/* Passes over folders that are relative to the current one, which may be a stranger's. So the name
+ * alone, which would be searched there as well, is never run. */
 static bool search_path(const atomic_bool *cancel, struct torch_python *ret, struct err *err)
 {
     const char *path = getenv("PATH");
     struct str rest = str_of(path ? path : "");
-    char file[4096];
+    char file[4096], first[4096] = "";
     while (rest.n) {
         struct str folder = str_first(rest, str_find_char(rest, ':'));
         rest = str_from(rest, folder.n + 1);
         int n = snprintf(file, sizeof file, "%.*s/python3", STR_ARG(folder));
-        if (file[0] != '/' || n < 0 || (size_t)n >= sizeof file || access(file, X_OK) != 0)
+        if (!str_starts(folder, STR("/")) || n < 0 || (size_t)n >= sizeof file ||
+            access(file, X_OK) != 0)
             continue;
+        if (!first[0])
+            memcpy(first, file, sizeof first);
         if (!use(str_of(file), "first on $PATH with PyTorch", cancel, ret, err))
             return false;
         if (ret->version[0])
             return true;
     }
-    return use(STR("python3"), "$PATH", cancel, ret, err);
+    return use(str_of(first[0] ? first : usual), "$PATH", cancel, ret, err);
 }
 
 bool torch_python_choose(struct str named, struct str program, const atomic_bool *cancel,

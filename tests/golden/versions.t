@@ -9,7 +9,7 @@ Bisecting over versions, and workers: what is refused, and a list of releases.
     [exit 2]
 
     $ symtape bisect
-    2> symtape: bisect: an argument is missing: name a TAPE, or --commits A..B
+    2> symtape: bisect: an argument is missing: name a TAPE, --commits A..B or --python NAME=PYTHON
     [exit 2]
 
     $ symtape bisect --commits v1..v2
@@ -21,7 +21,7 @@ Bisecting over versions, and workers: what is refused, and a list of releases.
     [exit 2]
 
     $ symtape bisect --commits v1..v2 --suite x.sh a.tape
-    2> symtape: bisect: --commits and --python take no TAPE, and only --suite, --repeat, --jobs, --launcher, --log, --timeout, --invert, --from-end and --extra-checks
+    2> symtape: bisect: --commits and --python take no TAPE, and only --suite, --repeat, --jobs, --launcher, --log, --timeout, --invert, --from-end, --extra-checks, --bisect-codes, --overwrite and --json
     [exit 2]
 
     $ symtape bisect --suite x.sh a.tape

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/harness.h"
 
@@ -57,9 +58,31 @@ static void test_the_first_of_path_that_has_torch(void **state)
     assert_chosen(choose("", ""), "with", "9.9+cpu", "first on $PATH with PyTorch");
     set_path("without", "absent");
     struct torch_python none = choose("", "");
-    assert_string_equal(none.path, "python3");
+    assert_non_null(strstr(none.path, "/without/python3"));
     assert_string_equal(none.version, "");
+    assert_string_equal(none.lacks, "no PyTorch");
     torch_python_release(&none);
+}
+
+/* Neither a python3 of a relative folder nor one of the current folder is run. */
+static void test_the_current_folder_is_not_searched(void **state)
+{
+    (void)state;
+    char here[4096];
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(unsetenv("SYMTAPE_PYTHON"), 0);
+    make_python("current", "touch ran; echo 6.6");
+    make_python("current/relative", "touch ran; echo 7.7");
+    make_python("with", "echo 9.9");
+    assert_int_equal(chdir(temp_path("current")), 0);
+    set_path("absent", "with");
+    assert_chosen(choose("", ""), "with", "9.9", "first on $PATH with PyTorch");
+    assert_int_equal(setenv("PATH", "relative:.:", 1), 0);
+    struct torch_python none = choose("", "");
+    assert_string_equal(none.path, "/usr/bin/python3");
+    torch_python_release(&none);
+    assert_int_not_equal(access("ran", F_OK), 0);
+    assert_int_equal(chdir(here), 0);
 }
 
 static void test_what_is_named_comes_first(void **state)
@@ -79,6 +102,7 @@ static void test_what_is_named_comes_first(void **state)
     assert_chosen(choose(named, program), "named", "1.1", "--python");
     struct torch_python none = choose("/no/such/python3", program);
     assert_string_equal(none.path, "/no/such/python3");
+    assert_string_equal(none.lacks, "cannot be started");
     assert_string_equal(none.version, "");
     torch_python_release(&none);
 }
@@ -101,6 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_first_of_path_that_has_torch),
+        cmocka_unit_test(test_the_current_folder_is_not_searched),
         cmocka_unit_test(test_what_is_named_comes_first),
         cmocka_unit_test(test_cancelled),
     };
