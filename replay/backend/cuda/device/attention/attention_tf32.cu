@@ -230,13 +230,13 @@ KERNEL_OF(attention_tf32, struct attention_args, THREADS_OF_BLOCK)
                 UNROLL for (int i = 0; i < 2; i++)
                     next = score[b][2 * r + i] > next ? score[b][2 * r + i] : next;
             next = most_of_row(next);
-            f32 factor = exp2f((most[r] - next) * LOG2_E), less = next * LOG2_E;
+            f32 factor = exp2f((most[r] - next) * LOG2_E);
             most[r] = next;
             total[r] *= factor;
             UNROLL for (int b = 0; b < BLOCKS; b++)
                 UNROLL for (int i = 0; i < 2; i++) {
                     f32 *x = &score[b][2 * r + i];
-                    *x = *x == NEVER ? 0 : exp2f(*x * LOG2_E - less);
+                    *x = *x == NEVER ? 0 : exp2f((*x - next) * LOG2_E);
                     total[r] += *x;
                 }
             UNROLL for (int c = 0; c < DEPTHS / 8; c++)
@@ -271,19 +271,20 @@ KERNEL_OF(attention_tf32, struct attention_args, THREADS_OF_BLOCK)
 
 #else /* DEPTHS <= 128: more sums than registers otherwise */
 
-/* Returns the weight of a score. `logarithm`: the query's, in base 2. */
+/* Returns the weight of a score. `logarithm`: the query's. The difference comes first: a product of
+ * each would be rounded, which counts where a finite mask makes them large. */
 DEVICE f32 weight_of(f32 score, f32 logarithm)
 {
-    return score == NEVER ? 0 : exp2f(score * LOG2_E - logarithm);
+    return score == NEVER ? 0 : exp2f((score - logarithm) * LOG2_E);
 }
 
-/* Reads what the forward left for a query: the logarithm, in base 2, and the sum. */
+/* Reads what the forward left for a query: the logarithm and the sum. */
 DEVICE void read_row(const struct attention_args *a, i64 batch, i64 head, i64 i, f32 *logarithm,
                      f32 *sum)
 {
     i64 at = (batch * a->heads + head) * a->n + i;
     b8 is = i < a->n;
-    *logarithm = is ? PTR(f32, a->logarithms)[at] * LOG2_E : 0;
+    *logarithm = is ? PTR(f32, a->logarithms)[at] : 0;
     *sum = is ? PTR(f32, a->sums)[at] : 0;
 }
 

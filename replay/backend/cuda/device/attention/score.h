@@ -6,7 +6,11 @@
 
 #ifdef KERNEL
 
-#define NEVER ((ACC)-1e30) /* less than any score; exp() of the difference is 0 */
+/* Of a key that is masked: less than any score. exp() of the difference is 0. */
+#define NEVER ((ACC)-2e30)
+/* The least score. A mask of finite numbers, such as the least one of its type, leaves those of a
+ * row that it masks as a whole equal, and PyTorch gives such a row the mean of the values. */
+#define LEAST ((ACC)-1e30)
 
 DEVICE i64 element_at(const struct attention_tensor *x, i64 batch, i64 head, i64 row, i64 column)
 {
@@ -24,7 +28,9 @@ DEVICE ACC biased(const struct attention_args *a, i64 element, ACC score)
 #else
     (void)a, (void)element;
 #endif
-    return score > NEVER ? score : score <= NEVER ? NEVER : score; /* keeps NaN */
+    if (score == (ACC)-INFINITY)
+        return NEVER;
+    return score < LEAST ? LEAST : score; /* keeps NaN */
 }
 
 /* Returns the score of a product, or NEVER. */
