@@ -11,6 +11,12 @@
 #include "trace/base/parallel.h"
 #include "trace/events/guard_tree.h"
 
+/* The kinds of an attempt's graphs, bits 1 << enum graph_kind: all of them, and those that are
+ * walked, as what they are walked as. */
+struct attempt_kinds {
+    uint32_t logged, walked;
+};
+
 struct replay_loader {
     struct trace *trace;
     const struct replay_options *options;
@@ -19,6 +25,7 @@ struct replay_loader {
     const struct symbol_table *symbols;
     const uint32_t *substitutes; /* by attempt */
     const uint32_t *other_aot;   /* by attempt: AOTAutograd's graph of another one */
+    struct attempt_kinds *kinds; /* by attempt */
     struct op_catalog *operators;
     size_t n_marks, n_sets; /* the numbers that apply to some attempt */
     uint32_t only;          /* the single graph that the selector names, or TRACE_NONE */
@@ -93,16 +100,30 @@ static bool load_substitute(struct replay_loader *l, struct attempt_load *load, 
     return load->substitute.graph || why.kind == ERR_INPUT || (*err = why, false);
 }
 
+/* Finds the kinds of each attempt's graphs. */
+static bool find_kinds(struct replay_loader *l)
+{
+    l->kinds = arena_array(&l->arena, struct attempt_kinds, (size_t)l->trace->n_attempts + 1);
+    for (uint32_t i = 0; l->kinds && i < l->graphs->n; i++) {
+        const struct graph_ref *ref = &l->graphs->refs[i];
+        if (ref->attempt >= l->trace->n_attempts)
+            continue;
+        l->kinds[ref->attempt].logged |= 1U << ref->kind;
+        if (is_replayed_graph(ref))
+            l->kinds[ref->attempt].walked |= 1U << kind_to_walk(ref->kind);
+    }
+    return l->kinds != NULL;
+}
+
+static struct attempt_kinds kinds_of(const struct replay_loader *l, uint32_t attempt)
+{
+    return attempt == TRACE_NONE ? (struct attempt_kinds){ 0 } : l->kinds[attempt];
+}
+
 /* Returns whether Inductor compiled the attempt: only Inductor records graphs of these kinds. */
 static bool went_to_inductor(const struct replay_loader *l, uint32_t attempt)
 {
-    bool ret = false;
-    for (uint32_t i = 0; i < l->graphs->n && !ret; i++) {
-        const struct graph_ref *ref = &l->graphs->refs[i];
-        ret = ref->attempt == attempt && attempt != TRACE_NONE &&
-              (ref->kind == GRAPH_PRE_GRAD || ref->kind == GRAPH_POST_GRAD);
-    }
-    return ret;
+    return kinds_of(l, attempt).logged & (1U << GRAPH_PRE_GRAD | 1U << GRAPH_POST_GRAD);
 }
 
 /* Returns whether autograd recorded the attempt's calls: AOTAutograd traced a backward, too. Of an
@@ -110,16 +131,10 @@ static bool went_to_inductor(const struct replay_loader *l, uint32_t attempt)
  * code tells. */
 static bool has_autograd(const struct replay_loader *l, uint32_t attempt)
 {
-    bool traced = false;
-    for (uint32_t i = 0; i < l->graphs->n && attempt != TRACE_NONE; i++) {
-        const struct graph_ref *ref = &l->graphs->refs[i];
-        if (ref->attempt != attempt || !is_replayed_graph(ref))
-            continue;
-        if (kind_to_walk(ref->kind) == GRAPH_JOINT)
-            return true;
-        traced |= ref->kind == GRAPH_INFERENCE;
-    }
-    uint32_t other = traced || attempt == TRACE_NONE ? TRACE_NONE : l->other_aot[attempt];
+    const uint32_t walked = kinds_of(l, attempt).walked;
+    if (walked & (1U << GRAPH_JOINT | 1U << GRAPH_INFERENCE) || attempt == TRACE_NONE)
+        return walked & 1U << GRAPH_JOINT;
+    const uint32_t other = l->other_aot[attempt];
     return other != TRACE_NONE && l->graphs->refs[other].kind == GRAPH_JOINT;
 }
 
@@ -269,7 +284,7 @@ static bool load_selected(struct replay_loader *l, struct err *err)
     l->substitutes = substitute_graphs(l->trace, l->graphs, 1U << GRAPH_DYNAMO, &l->arena);
     l->other_aot = substitute_graphs(l->trace, l->graphs, 1U << GRAPH_JOINT | 1U << GRAPH_INFERENCE,
                                      &l->arena);
-    if (!l->substitutes || !l->other_aot)
+    if (!l->substitutes || !l->other_aot || !find_kinds(l))
         return err_nomem(err);
     if (l->options->selector.kind.n &&
         !selector_graph(l->trace, l->graphs, &l->options->selector, &l->only, err))

@@ -53,16 +53,15 @@ static bool use(struct str path, const char *from, const atomic_bool *cancel,
     return ret->path ? ask_version(ret, cancel, err) : err_nomem(err);
 }
 
-/* A python3 that is used if there is none on $PATH; what is missing is told when it is run. */
-static const char usual[] = "/usr/bin/python3";
-
 /* Passes over folders that are relative to the current one, which may be a stranger's. So the name
- * alone, which would be searched there as well, is never run. */
+ * alone, which would be searched there as well, is never run; without a python3 in another folder,
+ * what is missing is told when the usual one is run. */
 static bool search_path(const atomic_bool *cancel, struct torch_python *ret, struct err *err)
 {
     const char *path = getenv("PATH");
     struct str rest = str_of(path ? path : "");
-    char file[4096], first[4096] = "";
+    char file[4096];
+    struct torch_python first = { 0 };
     while (rest.n) {
         struct str folder = str_first(rest, str_find_char(rest, ':'));
         rest = str_from(rest, folder.n + 1);
@@ -70,14 +69,22 @@ static bool search_path(const atomic_bool *cancel, struct torch_python *ret, str
         if (!str_starts(folder, STR("/")) || n < 0 || (size_t)n >= sizeof file ||
             access(file, X_OK) != 0)
             continue;
-        if (!first[0])
-            memcpy(first, file, sizeof first);
-        if (!use(str_of(file), "first on $PATH with PyTorch", cancel, ret, err))
-            return false;
-        if (ret->version[0])
-            return true;
+        const bool asked = use(str_of(file), "first on $PATH with PyTorch", cancel, ret, err);
+        if (!asked || ret->version[0]) {
+            torch_python_release(&first);
+            return asked;
+        }
+        if (!first.path) {
+            first = *ret;
+            ret->path = NULL;
+        }
     }
-    return use(str_of(first[0] ? first : usual), "$PATH", cancel, ret, err);
+    if (!first.path)
+        return use(STR("/usr/bin/python3"), "$PATH", cancel, ret, err);
+    free(ret->path);
+    *ret = first;
+    ret->from = "$PATH";
+    return true;
 }
 
 bool torch_python_choose(struct str named, struct str program, const atomic_bool *cancel,

@@ -241,8 +241,8 @@ static bool has_sum(const struct run *run, node_id node)
     return i < run->n_sums;
 }
 
-/* Takes the random values of a weight from the options' kept inputs. */
-static bool take_given_back(struct run *run, struct tensor x, node_id node, uint32_t number)
+/* Takes a weight with its random values from the options' kept inputs. */
+static bool take_kept_weight(struct run *run, struct tensor x, node_id node, uint32_t number)
 {
     struct run_kept *kept = &run->kept[node];
     struct err ignored = { 0 };
@@ -275,13 +275,13 @@ static bool is_input_kept(struct run *run, const struct step *step, struct tenso
     return true;
 }
 
-/* Records that the values are set; a call that writes them later clears this. The memory of a
+/* Records whether the values are set; a call that writes them later clears this. The memory of a
  * capture stays marked, since it does not stay for runs that make the calls. */
 static bool record_filled(struct run *run, struct tensor x, bool ok)
 {
     struct memory *m = storage_at(&run->exec.storages, x.storage);
     if (m)
-        m->written = run->capturing;
+        m->written = run->capturing || !ok;
     return ok;
 }
 
@@ -332,7 +332,7 @@ bool run_input(struct run *run, const struct step *step, uint32_t number, struct
     struct tensor x = ret->u.tensor;
     double recorded;
     bool is_number = !given.p && x.meta->ndim == 0 && recorded_number(run, step->node, &recorded);
-    if (!given.p && !is_number && take_given_back(run, x, step->node, number))
+    if (!given.p && !is_number && take_kept_weight(run, x, step->node, number))
         return true;
     return record_filled(run, x,
                          given.p     ? write_given_input(run, x, step->node, &given, err)
@@ -352,7 +352,7 @@ bool run_constant(struct run *run, const struct step *step, struct value *ret, s
         return true;
     if (lacks_values(run, x))
         return exec_write(&run->exec, x, NULL, 0, err);
-    if (take_given_back(run, x, step->node, step->node + 0x10000))
+    if (take_kept_weight(run, x, step->node, step->node + 0x10000))
         return true;
     return record_filled(run, x, random_input(run, x, step->node, step->node + 0x10000, err));
 }
