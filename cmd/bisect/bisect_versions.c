@@ -321,6 +321,12 @@ static void put_verdict(const struct version_search *s, const struct version_lis
     }
 }
 
+/* Returns how many versions the user named: the first commit of a range is not part of it. */
+static size_t n_versions(const struct version_list *versions)
+{
+    return versions->list.n - versions->commits;
+}
+
 static void put_versions_text(const struct version_search *s, const struct version_list *versions,
                               const struct found_version *found, struct buf *text)
 {
@@ -330,7 +336,7 @@ static void put_versions_text(const struct version_search *s, const struct versi
         buf_printf(text, "not monotone: the answer changes %" PRIu32 " times\n",
                    found->result.flips);
     buf_printf(text, "%zu %s, %" PRIu32 " checks in %" PRIu32 " rounds, %llu runs of the suite%s\n",
-               versions->list.n - 1, what, found->probes, found->rounds,
+               n_versions(versions), what, found->probes, found->rounds,
                (unsigned long long)atomic_load(&s->runs),
                found->certified ? "; the last good and the first bad one were both checked again"
                                 : "");
@@ -363,7 +369,7 @@ static void put_versions_json(const struct version_search *s, const struct versi
     json_put_cstr(&w, "schema", SCHEMA_BISECT_VERSIONS);
     json_put_cstr(&w, "verdict", end_words[found->result.end]);
     json_put_cstr(&w, "over", versions->commits ? "commits" : "releases");
-    json_put_u64(&w, "versions", versions->list.n - 1);
+    json_put_u64(&w, "versions", n_versions(versions));
     json_version(&w, "first_bad", found->bad);
     json_version(&w, "last_good", found->good);
     json_put_bool(&w, "certified", found->certified);

@@ -257,6 +257,16 @@ static bool run_region(struct regions_runner *runner, const struct conditions *c
                    arena, err);
 }
 
+/* Prints the first failure of the backend, for which the command exits with 4, beside the report.
+ */
+static void tell_failure(struct out *out, struct str message)
+{
+    struct err told = { 0 };
+    err_set(&told, ERR_ENV, "%.*s", STR_ARG(message));
+    out_progress_end(out);
+    out_error(out, &told);
+}
+
 bool regions_run(struct regions_runner *runner, const struct conditions *conditions,
                  const struct regions *regions, struct arena *arena, struct region_result **ret,
                  struct err *err)
@@ -273,6 +283,8 @@ bool regions_run(struct regions_runner *runner, const struct conditions *conditi
         out_progress(out, "%zu of %zu regions", i, regions->list.n);
         ok = run_region(runner, conditions, &regions->list.v[i], i, arena, &results[i], err);
         runner->counts[ok ? results[i].status : REGION_NOT_RUN]++;
+        if (ok && results[i].status == REGION_RUN_FAILED && runner->counts[REGION_RUN_FAILED] == 1)
+            tell_failure(out, results[i].message);
     }
     out_progress_end(out);
     runner->stopped = session_stopped(&runner->session);

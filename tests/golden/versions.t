@@ -51,7 +51,7 @@ The first release in which a suite fails; the log has the answers, and a second 
     $ symtape bisect --python 2.7=p7 --python 2.8=p8 --python 2.9=env9/bin/python --python 2.10=p10 --suite suite.sh
     first bad: 2.9 (env9/bin/python)
     last good: 2.8 (p8)
-    3 releases, 4 checks in 4 rounds, 4 runs of the suite; the last good and the first bad one were both checked again
+    4 releases, 4 checks in 4 rounds, 4 runs of the suite; the last good and the first bad one were both checked again
     first-bad=2.9 good=2.8 probes=4
     [exit 1]
 
@@ -63,7 +63,7 @@ The first release in which a suite fails; the log has the answers, and a second 
     # again: good 2.8
 
     $ symtape bisect --python 2.7=p7 --python 2.8=p8 --python 2.9=env9/bin/python --python 2.10=p10 --suite suite.sh --json -j 2
-    {"schema":"symtape.bisect.versions/1","verdict":"found","over":"releases","versions":3,"first_bad":{"name":"2.9","title":"","python":"env9/bin/python"},"last_good":{"name":"2.8","title":"","python":"p8"},"certified":true,"monotone":true,"probes":4,"rounds":2,"runs":0,"log":"bisect.log"}
+    {"schema":"symtape.bisect.versions/1","verdict":"found","over":"releases","versions":4,"first_bad":{"name":"2.9","title":"","python":"env9/bin/python"},"last_good":{"name":"2.8","title":"","python":"p8"},"certified":true,"monotone":true,"probes":4,"rounds":2,"runs":0,"log":"bisect.log"}
     [exit 1]
 
     $ symtape bisect --python 2.7=p7 --python 2.8=p8 --python 2.9=p9 --suite suite.sh
@@ -72,7 +72,7 @@ The first release in which a suite fails; the log has the answers, and a second 
 
     $ symtape bisect --python 2.7=p7 --python 2.8=p8 --suite suite.sh --log other.log
     good: 2.8 (p8)
-    1 releases, 1 checks in 1 rounds, 1 runs of the suite
+    2 releases, 1 checks in 1 rounds, 1 runs of the suite
     first-bad=none end=never probes=1
 
 What is no release, and too few of them.
@@ -97,7 +97,7 @@ A program of Python is run by the Python of the release.
     $ symtape bisect --python 2.7=./good --python 2.8=./good --python 2.9=./bad --suite suite.py --log python.log
     first bad: 2.9 (./bad)
     last good: 2.8 (./good)
-    2 releases, 3 checks in 3 rounds, 3 runs of the suite; the last good and the first bad one were both checked again
+    3 releases, 3 checks in 3 rounds, 3 runs of the suite; the last good and the first bad one were both checked again
     first-bad=2.9 good=2.8 probes=3
     [exit 1]
 
@@ -109,7 +109,7 @@ A suite that cannot be run is no answer.
 
     $ printf 'exit 125\n' > suite.sh; symtape bisect --python 2.7=p7 --python 2.8=p8 --suite suite.sh --overwrite
     cannot tell: the suite could not decide: exit 125:
-    1 releases, 2 checks in 2 rounds, 2 runs of the suite
+    2 releases, 2 checks in 2 rounds, 2 runs of the suite
     first-bad=none end=cannot probes=2
     [exit 125]
 
